@@ -1,0 +1,79 @@
+# Every target sets up what it needs: `make test` in a fresh clone is enough. The second run finds the stamp and is quick.
+#
+#   PYTHON=python3.13 make test     another interpreter (remove .venv first)
+#   make demo ARGS="--out here"     arguments for the command behind demo and bench
+#   make test TESTS=tests/test_x.py some tests only
+
+PYTHON ?= python3
+WORKERS ?= 2
+TESTS ?=
+ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+# -qq: errors only.
+PIP_INSTALL := -m pip install -qq --disable-pip-version-check --no-input
+
+# Real data sets, where the folder beside the repository has them and nobody said otherwise.
+ifeq ($(strip $(SCUMBLE_DATA)),)
+ifneq ($(wildcard ../shared/data/.),)
+export SCUMBLE_DATA := $(abspath ../shared/data)
+endif
+endif
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint format types bench lock clean check-python
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(READY) ## the main job on built-in data, start to finish
+	@$(BIN)/scumble demo $(ARGS)
+
+test: lint types ## lint, types, then all tests of the core
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal --durations=15 $(TESTS)
+
+lint: $(READY) ## ruff: rules and formatting
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+format: $(READY) ## let ruff mend what it can
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+
+types: $(READY) ## mypy, strict, over src
+	$(BIN)/mypy
+
+bench: $(READY) ## the benchmarks
+	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+# The lock is made on the oldest Python we support: what installs there has wheels for the newer ones too, while the
+# reverse does not hold. A clean environment, our declared dependencies, and what pip chose: nothing else.
+lock: check-python ## choose all pinned versions anew (Python 3.11)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
+	  echo "make lock: wants Python 3.11, the oldest supported; say PYTHON=python3.11 make lock" >&2; exit 1; }
+	$(PYTHON) -m venv --clear .venv-lock
+	.venv-lock/bin/python $(PIP_INSTALL) '.[dev]'
+	@{ echo '# All packages of the core and of the extra "dev". Made by `make lock`; do not edit.'; \
+	   .venv-lock/bin/python -m pip freeze --disable-pip-version-check --exclude scumble; } > .venv-lock/lock
+	@mv .venv-lock/lock requirements.lock
+	@rm -rf .venv-lock
+	@echo "requirements.lock: $$(grep -c == requirements.lock) packages"
+
+clean: ## remove the environment, caches and build output
+	rm -rf $(VENV) .venv-lock .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
+
+check-python:
+	@command -v $(PYTHON) >/dev/null || { echo "make: no '$(PYTHON)' here; install Python 3.11 or newer, or say PYTHON=/path/to/python make ..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "make: scumble needs Python 3.11 or newer, but '$(PYTHON)' is $$($(PYTHON) --version 2>&1); say PYTHON=python3.11 make ..." >&2; exit 1; }
+
+$(READY): requirements.lock pyproject.toml
+	@test -x $(BIN)/python || { $(MAKE) --no-print-directory check-python && echo "creating $(VENV)" && $(PYTHON) -m venv $(VENV); }
+	@echo "installing the pinned packages (a minute or two the first time)"
+	@$(BIN)/python $(PIP_INSTALL) -r requirements.lock
+	@$(BIN)/python $(PIP_INSTALL) --no-build-isolation --no-deps --editable .
+	@touch $@

@@ -1,0 +1,51 @@
+"""scumble publishes a table that people can mine without publishing the people in it.
+
+The verbs, the same as on the command line:
+
+- `plan`: what a release would cost, before any row is read;
+- `release`: spend and publish;
+- `evaluate`: what a miner can do with a release;
+- `verify`: check a release folder without the private data;
+- `load_release`: read one back.
+
+The rooms: `model` holds the nouns, `privacy` all that touches a budget or noise, `engines` count, `methods` plan and
+run, `mining` is what the receiver does, `files` is the edge to the disk, `flow` is the line through all of them.
+"""
+
+from scumble.errors import BudgetError, CheckError, InputError, Interrupted, ScumbleError
+from scumble.files.schema_file import read_schema, write_schema
+from scumble.flow import Published, evaluate, load_release, plan, release, verify
+from scumble.model.guarantee import Unit
+from scumble.model.plan import Plan, Spend
+from scumble.model.release import Release
+from scumble.model.schema import Attribute, Outside, Schema
+from scumble.model.taxonomy import Grid, Tree
+from scumble.privacy.ledger import Ledger
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Attribute",
+    "BudgetError",
+    "CheckError",
+    "Grid",
+    "InputError",
+    "Interrupted",
+    "Ledger",
+    "Outside",
+    "Plan",
+    "Published",
+    "Release",
+    "Schema",
+    "ScumbleError",
+    "Spend",
+    "Tree",
+    "Unit",
+    "evaluate",
+    "load_release",
+    "plan",
+    "read_schema",
+    "release",
+    "verify",
+    "write_schema",
+]

@@ -1,0 +1,5 @@
+"""`python -m scumble`."""
+
+from scumble.cli import main
+
+main()

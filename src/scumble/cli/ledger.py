@@ -1,0 +1,70 @@
+"""`scumble ledger`: show, grant, verify."""
+
+from typing import Annotated
+
+import typer
+
+from scumble.cli.output import out, print_json, print_table
+from scumble.cli.owner import Json, LedgerFile
+from scumble.model.budget import parse_budget
+from scumble.privacy.ledger import Ledger
+
+ledger_app = typer.Typer(help="What every dataset has spent, for ever.", no_args_is_help=True)
+
+
+@ledger_app.command()
+def show(*, ledger: LedgerFile = None, json: Json = False) -> None:
+    """Every dataset with its unit, what it has spent, its ceiling, and its entries."""
+    with Ledger.open(ledger) as book:
+        data = book.datasets()
+    if json:
+        print_json(data)
+        return
+    if not data["datasets"]:
+        out.print("No dataset has spent anything yet. The first release opens an account.")
+    for dataset in data["datasets"]:
+        out.print(
+            f"{dataset['name']} ({dataset['unit']}): {dataset['spent']} of {dataset['ceiling']} spent", markup=False
+        )
+        rows = [[entry["time"], entry["kind"], _amount(entry), entry["hash"][:12]] for entry in dataset["entries"]]
+        print_table("", ["time", "entry", "what", "hash"], rows)
+
+
+def _amount(entry: dict[str, str]) -> str:
+    """The telling part of an entry."""
+    if "charged" in entry:
+        return f"{entry['method']}, charged {entry['charged']}"
+    if "ceiling" in entry:
+        reason = f", {entry['reason']}" if "reason" in entry else ""
+        return f"ceiling {entry['ceiling']}{reason}"
+    return ""
+
+
+@ledger_app.command()
+def grant(
+    *,
+    name: Annotated[str, typer.Argument(help="The dataset.", show_default=False)],
+    ceiling: Annotated[str, typer.Argument(help="All that the dataset may ever spend.", show_default=False)],
+    reason: Annotated[str, typer.Option("--reason", help="Why; it is kept for ever.", show_default=False)],
+    ledger: LedgerFile = None,
+    json: Json = False,
+) -> None:
+    """Raise a dataset's ceiling, with a reason."""
+    amount = parse_budget(ceiling, name="the ceiling")
+    with Ledger.open(ledger) as book:
+        book.grant(name, amount, reason)
+    if json:
+        print_json({"dataset": name, "ceiling": ceiling, "reason": reason})
+    else:
+        out.print(f"{name}: the ceiling is {ceiling} from now on.", markup=False)
+
+
+@ledger_app.command()
+def verify(*, ledger: LedgerFile = None, json: Json = False) -> None:
+    """Recompute the chain of hashes and the arithmetic."""
+    with Ledger.open(ledger) as book:
+        entries = book.verify()
+    if json:
+        print_json({"entries": entries, "valid": True})
+    else:
+        out.print(f"{entries} entries: the chain and the arithmetic hold.")

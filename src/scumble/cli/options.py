@@ -1,0 +1,50 @@
+"""Options that follow from the methods' parameters: a new method needs no line here."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Optional
+
+import typer
+
+from scumble.methods import METHODS
+
+
+def with_method_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command one option for each parameter of each method; it receives those that were set as `parameters`."""
+    options = _method_options()
+
+    def wrapped(**values: Any) -> None:
+        parameters = {name: values.pop(name) for name in options}
+        command(parameters={name: value for name, value in parameters.items() if value is not None}, **values)
+
+    kept = [each for each in inspect.signature(command).parameters.values() if each.name != "parameters"]
+    signature = inspect.Signature([*kept, *options.values()])
+    annotations = {each.name: each.annotation for each in signature.parameters.values()}
+    wrapped.__name__, wrapped.__doc__ = command.__name__, command.__doc__
+    wrapped.__annotations__ = annotations
+    wrapped.__signature__ = signature  # type: ignore[attr-defined]
+    return wrapped
+
+
+def _method_options() -> dict[str, inspect.Parameter]:
+    options: dict[str, inspect.Parameter] = {}
+    for method in METHODS:
+        for name, field in method.parameters.model_fields.items():
+            if name in options:
+                continue
+            default = "" if field.is_required() else f" (default: {getattr(field.default, 'value', field.default)})"
+            flag = field.annotation is bool
+            options[name] = inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=typer.Option(
+                    None,
+                    f"--{name.replace('_', '-')}",
+                    help=f"{field.description or ''}{'' if flag else default}",
+                    rich_help_panel=f"Options of the method: {method.name}",
+                    metavar=None if flag else "VALUE",
+                    show_default=False,
+                ),
+                annotation=Optional[bool] if flag else Optional[str],  # noqa: UP045 - typer reads this spelling
+            )
+    return options

@@ -1,0 +1,60 @@
+"""What the command line prints: results on standard output, everything else on standard error."""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from scumble.flow import Progress as Tell
+
+PATIENCE_SECONDS = 2.0
+"""Work shorter than this shows no progress bar."""
+
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def print_json(data: dict[str, Any]) -> None:
+    """One JSON object on standard output."""
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
+    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    out.print(table)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Tell]:
+    """A progress bar on standard error that appears once the work has lasted two seconds."""
+    began = time.monotonic()
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
+    bar = Progress(*columns, TimeElapsedColumn(), console=err, transient=True)
+    tasks: dict[str, TaskID] = {}
+    started = False
+
+    def tell(label: str, done: int, total: int | None) -> None:
+        nonlocal started
+        if not started and time.monotonic() - began > PATIENCE_SECONDS:
+            bar.start()
+            started = True
+        if started:
+            if label not in tasks:
+                tasks[label] = bar.add_task(label, total=total)
+            bar.update(tasks[label], completed=done, total=total)
+
+    try:
+        yield tell
+    finally:
+        if started:
+            bar.stop()

@@ -1,0 +1,197 @@
+"""The owner's verbs: plan, release, evaluate, verify, demo."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from scumble import flow
+from scumble.cli.options import with_method_options
+from scumble.cli.output import err, out, print_json, print_table, progress_bar
+from scumble.engines import ENGINES
+from scumble.errors import InputError
+from scumble.experiments.demo import run_demo
+from scumble.methods import METHODS
+from scumble.model.budget import budget_text
+from scumble.model.guarantee import Unit
+from scumble.model.plan import Plan
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
+SchemaFile = Annotated[Path, typer.Option("--schema", help="The schema file.", show_default=False)]
+MethodName = Annotated[str, typer.Option("--method", help=f"One of: {', '.join(m.name for m in METHODS)}.")]
+Delimiter = Annotated[
+    str, typer.Option("--delimiter", help="What separates the fields of a CSV file; `tab` for a tab.")
+]
+LedgerFile = Annotated[
+    Path | None,
+    typer.Option("--ledger", help="The ledger file (default: SCUMBLE_LEDGER, else the user's data folder)."),
+]
+
+
+def delimiter_of(text: str) -> str:
+    delimiter = "\t" if text in {"tab", "\\t"} else text
+    if len(delimiter) != 1:
+        raise InputError(f"The delimiter {text!r} is not one character. Give ',' or ';' or tab.")
+    return delimiter
+
+
+@with_method_options
+def plan(*, schema: SchemaFile, method: MethodName = "diffgen", json: Json = False, parameters: dict[str, Any]) -> None:
+    """What a release would cost, spend by spend. No row is read."""
+    planned = flow.plan(schema=schema, method=method, **parameters)
+    if json:
+        print_json({"method": method, **planned.to_json()})
+    else:
+        print_plan(planned)
+
+
+def print_plan(planned: Plan) -> None:
+    unit = planned.guarantee.unit
+    rows = [
+        [
+            str(number),
+            spend.label,
+            budget_text(spend.epsilon),
+            str(spend.times),
+            budget_text(spend.total(unit)),
+            spend.purpose,
+        ]
+        for number, spend in enumerate(planned.spends, start=1)
+    ]
+    total = budget_text(planned.guarantee.epsilon)
+    rows.append(["", "all together", "", "", total, f"unit: {unit.value}"])
+    print_table("The plan", ["", "spend", "epsilon", "times", "total", "for"], rows)
+    for note in planned.notes:
+        out.print(f"  {note}")
+    out.print(f"Guarantee: {planned.guarantee.sentence}")
+    if unit is Unit.ADD_REMOVE:
+        out.print("  (For a person whose record is changed rather than added or removed, count twice that.)")
+
+
+@with_method_options
+def release(
+    *,
+    data: Annotated[Path, typer.Argument(help="The table: CSV or Parquet.", show_default=False)],
+    schema: SchemaFile,
+    out: Annotated[Path, typer.Option("--out", help="The folder to make.", show_default=False)],
+    method: MethodName = "diffgen",
+    dataset: Annotated[
+        str | None, typer.Option("--dataset", help="The dataset's name in the ledger (default: the file's stem).")
+    ] = None,
+    ledger: LedgerFile = None,
+    engine: Annotated[str, typer.Option("--engine", help=f"One of: {', '.join(ENGINES)}.")] = "memory",
+    table: Annotated[bool, typer.Option("--table/--no-table", help="Also write the counts as rows: table.csv.")] = True,
+    delimiter: Delimiter = ",",
+    json: Json = False,
+    parameters: dict[str, Any],
+) -> None:
+    """Reserve the budget, publish, settle."""
+    with progress_bar() as progress:
+        published = flow.release(
+            data,
+            schema=schema,
+            out=out,
+            method=method,
+            dataset=dataset,
+            ledger=ledger,
+            engine=engine,
+            table=table,
+            delimiter=delimiter_of(delimiter),
+            progress=progress,
+            **parameters,
+        )
+    if json:
+        print_json(published.to_json())
+    else:
+        print_published(published)
+
+
+def print_published(published: flow.Published) -> None:
+    made, receipt = published.release, published.receipt
+    out.print(f"{published.folder}: {len(made.count):,} cells x {len(made.schema.classes)} classes.")
+    out.print(f"Guarantee: {made.plan.guarantee.sentence}")
+    for step in made.story:
+        out.print(f"  {step}", markup=False)
+    charged, spent, ceiling = (budget_text(each) for each in (receipt.charged, receipt.spent, receipt.ceiling))
+    out.print(
+        f"Charged {charged}: {spent} of {ceiling} spent, ledger entry {receipt.entry[:12]}. "
+        f"Took {published.seconds:.1f} s."
+    )
+
+
+def evaluate(
+    *,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A release folder.", show_default=False)],
+    test: Annotated[Path, typer.Option("--test", help="Raw rows to judge on.", show_default=False)],
+    train: Annotated[
+        Path | None, typer.Option("--train", help="The raw rows the release was made of, for comparison.")
+    ] = None,
+    table: Annotated[str, typer.Option("--table", help="Which table of the release: table or fine.")] = "table",
+    delimiter: Delimiter = ",",
+    json: Json = False,
+) -> None:
+    """What a miner can do with a release: accuracy and AUC on raw test rows."""
+    with err.status("training and judging"):
+        result = flow.evaluate(folder, test=test, train=train, table=table, delimiter=delimiter_of(delimiter))
+    if json:
+        print_json(result)
+    else:
+        print_evaluation(result)
+
+
+def print_evaluation(result: dict[str, Any]) -> None:
+    def row(label: str, scores: dict[str, Any]) -> list[str]:
+        auc = "-" if scores["auc"] is None else f"{scores['auc']:.3f}"
+        return [label, f"{100 * scores['accuracy']:.2f} %", auc]
+
+    rows = [row("pruned tree on the release", result["tree"]), row("boosting on the release", result["boosting"])]
+    if "raw" in result:
+        rows.append(row("pruned tree on the raw rows (baseline)", result["raw"]["tree"]))
+        rows.append(row("boosting on the raw rows", result["raw"]["boosting"]))
+    rows.append(["always the commonest class (lower bound)", f"{100 * result['majority']:.2f} %", "-"])
+    print_table("What a miner can do", ["classifier", "accuracy", "AUC"], rows)
+    out.print(f"  Pruning, chosen on the training side: {result['pruning']}", markup=False)
+    err.print("These figures come from your raw rows and are not covered by the guarantee: they are for you alone.")
+
+
+def verify(
+    *,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A release folder.", show_default=False)],
+    json: Json = False,
+) -> None:
+    """Check a release folder without the private data."""
+    held = flow.verify(folder)
+    if json:
+        print_json({"release": str(folder), "held": held})
+        return
+    for check in held:
+        out.print(f"  ok  {check}", markup=False)
+    out.print(f"{folder}: all {len(held)} checks hold.")
+
+
+def demo(
+    *,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Where to work (default: scumble-demo here, or a numbered one).")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """The main job on built-in data, start to finish, with a ledger of its own."""
+    if json:
+        print_json(run_demo(out).to_json())
+        return
+    run_demo(out, watcher=DemoPrinter())
+
+
+class DemoPrinter:
+    """Prints the demo as it goes: the command a user would type, then what it says."""
+
+    def command(self, text: str) -> None:
+        out.print(f"\n[bold]$ {text}[/bold]")
+
+    def text(self, text: str) -> None:
+        out.print(text, markup=False)
+
+    plan = staticmethod(print_plan)
+    published = staticmethod(print_published)
+    evaluation = staticmethod(print_evaluation)

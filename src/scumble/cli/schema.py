@@ -1,0 +1,110 @@
+"""`scumble schema`: draft, check, format, hierarchy."""
+
+from pathlib import Path
+from typing import Annotated
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import typer
+
+from scumble.cli.output import err, out, print_json, print_table
+from scumble.cli.owner import Delimiter, Json, delimiter_of
+from scumble.errors import InputError
+from scumble.files.draft import DRAFT_HEADING, draft_schema
+from scumble.files.hierarchy_file import write_hierarchy
+from scumble.files.schema_file import json_schema, read_schema, schema_text
+from scumble.files.sources import CSVSource, check_columns, open_source
+from scumble.model.taxonomy import Grid, Tree
+
+schema_app = typer.Typer(help="Drafts, checks and formats of schema files.", no_args_is_help=True)
+
+
+@schema_app.command()
+def draft(
+    *,
+    data: Annotated[Path, typer.Argument(help="The table: CSV or Parquet.", show_default=False)],
+    target: Annotated[str | None, typer.Option("--target", help="The column to predict.")] = None,
+    to: Annotated[Path | None, typer.Option("--out", help="Where to write it (default: standard output).")] = None,
+    delimiter: Delimiter = ",",
+    json: Json = False,
+) -> None:
+    """A schema to edit, read off the rows: every domain in it is unconfirmed."""
+    source = open_source(data, delimiter=delimiter_of(delimiter))
+    if target is not None and target not in source.columns():
+        raise InputError(f"There is no column {target!r} to predict. Give a name from the header.")
+    if isinstance(source, CSVSource):
+        parse = pacsv.ParseOptions(delimiter=source.delimiter, newlines_in_values=True)
+        try:
+            table: pa.Table = pacsv.read_csv(source.path, parse_options=parse)
+        except pa.ArrowInvalid as error:
+            raise InputError(f"{data} is no well-formed CSV. Mend the file.") from error
+    else:
+        table = pq.read_table(data)
+    text = schema_text(draft_schema(table, target), heading=DRAFT_HEADING)
+    if to is not None:
+        if to.exists():
+            raise InputError(f"{to} exists already and is not overwritten. Give another --out.")
+        to.write_text(text, encoding="utf-8")
+    if json:
+        print_json({"schema": None if to is None else str(to), "text": text})
+    elif to is None:
+        typer.echo(text, nl=False)
+    else:
+        err.print(f"{to} is a draft: make every domain public knowledge, then delete its `unconfirmed: true`.")
+
+
+@schema_app.command()
+def check(
+    *,
+    schema: Annotated[Path, typer.Argument(help="The schema file.", show_default=False)],
+    data: Annotated[Path | None, typer.Argument(help="A table whose header should fit.", show_default=False)] = None,
+    delimiter: Delimiter = ",",
+    json: Json = False,
+) -> None:
+    """Check a schema file and, where given, a table's header. No row is read."""
+    public = read_schema(schema)
+    if data is not None:
+        check_columns(open_source(data, delimiter=delimiter_of(delimiter)), public)
+    unconfirmed = [attribute.name for attribute in public.attributes if attribute.unconfirmed]
+    if json:
+        sizes = {attribute.name: attribute.domain.size for attribute in public.attributes}
+        print_json({"schema": str(schema), "unit": public.unit.value, "values": sizes, "unconfirmed": unconfirmed})
+        return
+    rows = []
+    for attribute in public.attributes:
+        kind = (
+            "class" if attribute.name == public.target else "numbers" if isinstance(attribute.domain, Grid) else "tree"
+        )
+        rows.append([attribute.name, kind, f"{attribute.domain.size:,}", attribute.outside.value])
+    print_table(f"{schema}, unit {public.unit.value}", ["attribute", "kind", "values", "outside"], rows)
+    if unconfirmed:
+        out.print(f"Unconfirmed, so not ready for a release: {', '.join(unconfirmed)}.", markup=False)
+
+
+@schema_app.command("format")
+def format_(*, json: Json = True) -> None:
+    """The format of schema files as a JSON Schema."""
+    del json
+    print_json(json_schema())
+
+
+@schema_app.command()
+def hierarchy(
+    *,
+    schema: Annotated[Path, typer.Argument(help="The schema file.", show_default=False)],
+    attribute: Annotated[str, typer.Argument(help="An attribute with a taxonomy.", show_default=False)],
+    to: Annotated[Path, typer.Option("--out", help="The CSV file to write.", show_default=False)],
+    json: Json = False,
+) -> None:
+    """Write an attribute's taxonomy as a hierarchy in ARX's CSV format."""
+    domain = read_schema(schema)[attribute].domain
+    if not isinstance(domain, Tree):
+        raise InputError(f"{attribute!r} is numeric and has no taxonomy. Name an attribute with a `taxonomy`.")
+    if to.exists():
+        raise InputError(f"{to} exists already and is not overwritten. Give another --out.")
+    write_hierarchy(domain.origin or domain, to)
+    if json:
+        print_json({"hierarchy": str(to), "leaves": domain.size})
+    else:
+        out.print(f"{to}: {domain.size} leaves.", markup=False)

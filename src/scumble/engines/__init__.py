@@ -1,0 +1,38 @@
+"""Engines: where coded rows lie and how they are counted. They know nothing of privacy.
+
+Every engine is opened on a stream of record batches and answers one question, `tabulate`. `blocks` gives the coded rows
+back, for the holder's own use.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Protocol, Self
+
+import pyarrow as pa
+
+from scumble.engines.coding import Block
+from scumble.engines.duckdb import DuckDBEngine
+from scumble.engines.memory import MemoryEngine
+from scumble.model.counts import Counts, Tabulation
+from scumble.model.schema import Schema
+
+
+class Engine(Protocol):
+    """What every engine does."""
+
+    @classmethod
+    def open(cls, batches: Iterable[pa.RecordBatch], schema: Schema) -> Self:
+        """Read and code all rows."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows were kept."""
+
+    def tabulate(self, request: Tabulation) -> Counts: ...
+
+    def blocks(self) -> Iterator[Block]:
+        """The coded rows, block by block, a column for each attribute in the schema's order."""
+
+    def close(self) -> None: ...
+
+
+ENGINES: Mapping[str, type[Engine]] = {"memory": MemoryEngine, "duckdb": DuckDBEngine}

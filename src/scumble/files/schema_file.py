@@ -1,0 +1,246 @@
+"""`schema.yaml`: reading, writing, and the JSON Schema of the format.
+
+Every scalar is read as the text that was written, so leaf names stay exact and decimals stay decimals.
+"""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from io import StringIO
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from scumble.errors import InputError
+from scumble.files.hierarchy_file import read_hierarchy
+from scumble.files.validation import first_problem
+from scumble.model.guarantee import Unit
+from scumble.model.schema import Attribute, Outside, Schema
+from scumble.model.taxonomy import Domain, Grid, Nested, Tree
+
+FORMAT = "schema/1"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class NumericPart(_Part):
+    """Cells [low, low + step), ... with high exclusive, or irregular cells between edges."""
+
+    low: Decimal | None = None
+    high: Decimal | None = None
+    step: Decimal | None = None
+    edges: list[Decimal] | None = None
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        regular = [self.low, self.high, self.step]
+        if (self.edges is None) == (None in regular) and not (self.edges is not None and regular == [None] * 3):
+            raise ValueError("give either low, high and step, or edges")
+        return self
+
+    def domain(self) -> Grid:
+        if self.edges is not None:
+            return Grid(edges=tuple(self.edges))
+        assert self.low is not None and self.high is not None and self.step is not None
+        return Grid.regular(low=self.low, high=self.high, step=self.step)
+
+
+class MissingPart(_Part):
+    """The label of missing values; `joins: last` where a published cut put them with the last interval."""
+
+    label: str
+    joins: Literal["last"] | None = None
+
+
+class AttributePart(_Part):
+    """One column: exactly one of numeric, taxonomy, classes, identifier."""
+
+    numeric: NumericPart | None = None
+    taxonomy: Annotated[
+        dict[str, Any] | None,
+        Field(description="Nested mappings parent -> children, a leaf having none; or {csv: FILE} in ARX's format."),
+    ] = None
+    cut: Annotated[
+        list[str] | None, Field(description="In a published schema: the nodes of the taxonomy that are published.")
+    ] = None
+    classes: list[str] | None = None
+    identifier: bool | None = None
+    missing: str | MissingPart | None = None
+    outside: Outside | None = None
+    unconfirmed: bool = False
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        kinds = [self.numeric, self.taxonomy, self.classes, self.identifier]
+        if sum(kind is not None for kind in kinds) != 1 or self.identifier is False:
+            raise ValueError("give exactly one of numeric, taxonomy, classes, identifier: true")
+        if self.cut is not None and self.taxonomy is None:
+            raise ValueError("a cut goes with a taxonomy")
+        return self
+
+
+class SchemaPart(_Part):
+    """The whole file."""
+
+    scumble: Literal["schema/1"]
+    unit: Unit = Unit.ADD_REMOVE
+    rows: Annotated[int, Field(ge=0)] | None = None
+    rows_at_most: Annotated[int, Field(ge=0)] | None = None
+    target: str | None = None
+    attributes: dict[str, AttributePart]
+
+
+def json_schema() -> dict[str, Any]:
+    """The format as a JSON Schema, for editors and other tools."""
+    return SchemaPart.model_json_schema()
+
+
+def read_schema(path: Path) -> Schema:
+    """Read a schema file; relative hierarchy files are looked up beside it."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"There is no schema file {path}. `scumble schema draft DATA` writes one to edit.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"The schema file {path} cannot be read: {error}. Give a UTF-8 text file.") from error
+    return parse_schema(text, folder=path.parent, name=str(path))
+
+
+def parse_schema(text: str, *, folder: Path | None = None, name: str = "the schema") -> Schema:
+    """Read a schema from text."""
+    yaml = YAML(typ="base", pure=True)
+    try:
+        data = yaml.load(text)
+    except YAMLError as error:
+        problem = str(getattr(error, "problem", None) or error).splitlines()[0]
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark is not None else ""
+        raise InputError(f"{name}{where} is not valid YAML: {problem}. Mend that line.") from error
+    if not isinstance(data, Mapping):
+        raise InputError(f"{name} is not a mapping. Start it with `scumble: {FORMAT}`.")
+    try:
+        part = SchemaPart.model_validate(data)
+    except ValidationError as error:
+        raise InputError(f"{name}: {first_problem(error)}. See `scumble schema format`.") from error
+    try:
+        return _to_schema(part, folder)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
+
+
+def _to_schema(part: SchemaPart, folder: Path | None) -> Schema:
+    return Schema(
+        unit=part.unit,
+        rows=part.rows,
+        rows_at_most=part.rows_at_most,
+        target=part.target,
+        attributes=tuple(
+            _to_attribute(name, column, part, folder)
+            for name, column in part.attributes.items()
+            if not column.identifier
+        ),
+        identifiers=tuple(name for name, column in part.attributes.items() if column.identifier),
+    )
+
+
+def _to_attribute(name: str, part: AttributePart, whole: SchemaPart, folder: Path | None) -> Attribute:
+    try:
+        domain = _to_domain(part, folder)
+    except InputError as error:
+        raise InputError(f"attribute {name!r}: {error}") from error
+    missing = part.missing.label if isinstance(part.missing, MissingPart) else part.missing
+    safe = Outside.CLAMP if isinstance(domain, Grid) or whole.unit is Unit.REPLACE else Outside.DROP
+    return Attribute(
+        name=name, domain=domain, outside=part.outside or safe, missing=missing, unconfirmed=part.unconfirmed
+    )
+
+
+def _to_domain(part: AttributePart, folder: Path | None) -> Domain:
+    joined = isinstance(part.missing, MissingPart) and part.missing.joins == "last"
+    missing = part.missing.label if isinstance(part.missing, MissingPart) else part.missing
+    if part.numeric is not None:
+        grid = part.numeric.domain()
+        return Grid(edges=grid.edges, step=grid.step, missing=missing, joined=joined)
+    if part.classes is not None:
+        if not part.classes:
+            raise InputError("`classes` is empty. List the labels.")
+        labels = part.classes + ([missing] if missing is not None and missing not in part.classes else [])
+        return Tree.flat(labels)
+    assert part.taxonomy is not None
+    tree = _to_tree(part.taxonomy, folder)
+    if missing is not None and missing not in tree.labels:
+        tree = Tree.nested({tree.root.label: {**(tree.to_nested()[tree.root.label] or {}), missing: None}})
+    if part.cut is None:
+        return tree
+    nodes = sorted((tree.node(label) for label in part.cut), key=lambda node: node.low)
+    return tree.truncate(nodes)
+
+
+def _to_tree(taxonomy: Mapping[str, Any], folder: Path | None) -> Tree:
+    if list(taxonomy) == ["csv"] and isinstance(taxonomy["csv"], str) and taxonomy["csv"]:
+        return read_hierarchy((folder or Path()) / taxonomy["csv"])
+    return Tree.nested(_nested(taxonomy))
+
+
+def _nested(taxonomy: Any) -> Nested:
+    if not isinstance(taxonomy, Mapping):
+        raise InputError(
+            f"A taxonomy holds mappings only, not {taxonomy!r}. Write `{taxonomy}:` with nothing behind it."
+        )
+    return {label: _nested(below) if below else None for label, below in taxonomy.items()}
+
+
+def schema_text(schema: Schema, *, heading: str = "") -> str:
+    """The schema as YAML, such that `parse_schema` gives it back."""
+    data: dict[str, Any] = {"scumble": FORMAT, "unit": schema.unit.value}
+    for key, value in (("rows", schema.rows), ("rows_at_most", schema.rows_at_most), ("target", schema.target)):
+        if value is not None:
+            data[key] = value
+    data["attributes"] = {a.name: _from_attribute(a, schema) for a in schema.attributes}
+    data["attributes"] |= {name: {"identifier": True} for name in schema.identifiers}
+    yaml = YAML()
+    yaml.width = 120
+    stream = StringIO()
+    yaml.dump(data, stream)
+    return "".join(f"# {line}\n" for line in heading.splitlines()) + stream.getvalue()
+
+
+def write_schema(schema: Schema, path: Path, *, heading: str = "") -> None:
+    path.write_text(schema_text(schema, heading=heading), encoding="utf-8")
+
+
+def _from_attribute(attribute: Attribute, schema: Schema) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    domain = attribute.domain
+    if isinstance(domain, Grid):
+        if domain.step is None:
+            data["numeric"] = {"edges": [_number(edge) for edge in domain.edges]}
+        else:
+            low, high = domain.edges
+            data["numeric"] = {"low": _number(low), "high": _number(high), "step": _number(domain.step)}
+    elif attribute.name == schema.target:
+        data["classes"] = list(domain.labels)
+    else:
+        data["taxonomy"] = (domain.origin or domain).to_nested()
+        if domain.origin is not None:
+            data["cut"] = list(domain.labels)
+    if attribute.missing is not None:
+        joins = isinstance(domain, Grid) and domain.joined
+        data["missing"] = {"label": attribute.missing, "joins": "last"} if joins else attribute.missing
+    usual = Outside.CLAMP if isinstance(domain, Grid) or schema.unit is Unit.REPLACE else Outside.DROP
+    if attribute.outside is not usual:
+        data["outside"] = attribute.outside.value
+    if attribute.unconfirmed:
+        data["unconfirmed"] = True
+    return data
+
+
+def _number(value: Decimal) -> int | float | str:
+    """A decimal as a YAML scalar that reads back as the same decimal."""
+    if value == value.to_integral_value():
+        return int(value)
+    return float(value) if Decimal(repr(float(value))) == value else str(value)

@@ -1,0 +1,213 @@
+"""Where rows come from: CSV and Parquet files, or a frame in memory. A source is looked at in two steps.
+
+`columns` reads the header alone. `batches` reads rows, and is called only after the ledger has reserved the budget.
+Messages never repeat what a file holds: where a header is missing, its first line is somebody's record.
+"""
+
+import csv
+import gzip
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import narwhals as nw
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+
+from scumble.errors import InputError
+from scumble.model.schema import Schema
+from scumble.model.taxonomy import Tree
+
+BATCH_ROWS = 1 << 17
+BLOCK_BYTES = 1 << 24
+DELIMITERS = (",", ";", "\t", "|")
+
+Progress = Callable[[int, int | None], None]
+"""Called with how much was read and how much there is, in bytes or rows."""
+
+
+class Source(Protocol):
+    """A table that can be read once more for every release."""
+
+    @property
+    def name(self) -> str:
+        """What the owner would call it: the stem of the file."""
+
+    def columns(self) -> tuple[str, ...]:
+        """The names in the header; no row is read."""
+
+    def batches(self, schema: Schema, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
+        """The schema's columns, batch by batch."""
+
+
+def open_source(data: Any, *, delimiter: str = ",") -> Source:
+    """A source from a path (CSV, CSV.gz, Parquet) or from any frame that narwhals knows: pandas, polars, Arrow."""
+    if not isinstance(data, str | Path):
+        return _frame_source(data)
+    path = Path(data)
+    if not path.exists():
+        raise InputError(f"There is no file {path}. Give a CSV or Parquet file.")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder. Give a CSV or Parquet file.")
+    if path.suffix.lower() in {".parquet", ".pq"}:
+        return ParquetSource(path=path)
+    return CSVSource(path=path, delimiter=delimiter)
+
+
+def check_columns(source: Source, schema: Schema) -> None:
+    """Compare the header with the schema. Further columns are left alone; they are never read."""
+    columns = source.columns()
+    repeated = sorted({name for name in columns if columns.count(name) > 1})
+    wanted = [attribute.name for attribute in schema.attributes]
+    found = [name for name in wanted if name in columns]
+    if not found:
+        hint = source.hint(wanted) if isinstance(source, CSVSource) else "Compare the names in the schema and the file."
+        raise InputError(f"{source.name}: its first line has none of the schema's columns. {hint}")
+    absent = [name for name in wanted if name not in columns]
+    if absent:
+        raise InputError(
+            f"{source.name}: no column {', '.join(repr(name) for name in absent)}, which the schema describes. "
+            "Correct the name in the schema, or take the attribute out."
+        )
+    if repeated:
+        shown = next((name for name in repeated if name in wanted), None)
+        raise InputError(
+            f"{source.name}: the column {shown!r} stands twice in the header. Rename one of them."
+            if shown
+            else f"{source.name}: a column stands twice in the header. Rename one of them."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CSVSource:
+    """A UTF-8 CSV file with one header line, plain or gzipped."""
+
+    path: Path
+    delimiter: str = ","
+
+    @property
+    def name(self) -> str:
+        return self.path.name.removesuffix(".gz").removesuffix(".csv")
+
+    def columns(self) -> tuple[str, ...]:
+        return tuple(next(csv.reader([self._first_line()], delimiter=self.delimiter), []))
+
+    def hint(self, wanted: Sequence[str]) -> str:
+        """What is probably wrong with the first line, without telling what it says."""
+        line = self._first_line()
+        for delimiter in DELIMITERS:
+            names = next(csv.reader([line], delimiter=delimiter), [])
+            if delimiter != self.delimiter and any(name.strip() in wanted for name in names):
+                shown = "tab" if delimiter == "\t" else delimiter
+                return f"It looks separated by {shown!r}: pass --delimiter {shown!r}."
+        return "Does the file have a header? Put the attribute names into the first line."
+
+    def _first_line(self) -> str:
+        try:
+            with gzip.open(self.path, "rb") if self.path.suffix == ".gz" else self.path.open("rb") as file:
+                return file.readline(1 << 20).decode("utf-8-sig").rstrip("\r\n")
+        except (OSError, EOFError) as error:
+            raise InputError(f"{self.path} cannot be read: {error}. Check the file.") from error
+        except UnicodeDecodeError:
+            raise InputError(f"{self.path} is not UTF-8 text. Convert it, or give a Parquet file.") from None
+
+    def batches(self, schema: Schema, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
+        names = [attribute.name for attribute in schema.attributes]
+        categories = pa.dictionary(pa.int32(), pa.string())
+        types = {a.name: categories if isinstance(a.domain, Tree) else pa.string() for a in schema.attributes}
+        total = None if self.path.suffix == ".gz" else self.path.stat().st_size
+        try:
+            with pa.input_stream(str(self.path), compression="detect") as stream:
+                counted = _Counted(stream, progress, total)
+                yield from pacsv.open_csv(
+                    pa.PythonFile(counted, mode="r"),
+                    read_options=pacsv.ReadOptions(block_size=BLOCK_BYTES),
+                    parse_options=pacsv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
+                    convert_options=pacsv.ConvertOptions(
+                        column_types=types, include_columns=names, strings_can_be_null=False, null_values=[]
+                    ),
+                )
+        except pa.ArrowInvalid:
+            raise InputError(
+                f"{self.path} is no well-formed CSV: its lines do not all have the header's number of fields, or it is "
+                "not UTF-8. Mend the file. The charge of this run stands."
+            ) from None
+
+
+class _Counted:
+    """A readable stream that reports how much of it was read."""
+
+    def __init__(self, stream: Any, progress: Progress | None, total: int | None) -> None:
+        self._stream, self._progress, self._total, self._read = stream, progress, total, 0
+        self.closed = False
+
+    def read(self, size: int = -1) -> bytes:
+        data: bytes = self._stream.read(size)
+        self._read += len(data)
+        if self._progress is not None:
+            self._progress(self._read, self._total)
+        return data
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParquetSource:
+    """A Parquet file, read row group by row group, text as dictionaries."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    def columns(self) -> tuple[str, ...]:
+        try:
+            return tuple(pq.read_schema(self.path).names)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise InputError(f"{self.path} is no Parquet file. Give a Parquet or CSV file.") from error
+
+    def batches(self, schema: Schema, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
+        text = [a.name for a in schema.attributes if isinstance(a.domain, Tree)]
+        kinds = pq.read_schema(self.path)
+        text = [name for name in text if pa.types.is_string(kinds.field(name).type)]
+        names = [attribute.name for attribute in schema.attributes]
+        with pq.ParquetFile(self.path, read_dictionary=text) as file:
+            rows = 0
+            for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=names):
+                yield batch
+                rows += len(batch)
+                if progress is not None:
+                    progress(rows, file.metadata.num_rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameSource:
+    """A table in memory."""
+
+    table: pa.Table
+    name: str = "frame"
+
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.table.column_names)
+
+    def batches(self, schema: Schema, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
+        del progress
+        table = self.table.select([attribute.name for attribute in schema.attributes])
+        yield from table.to_batches(max_chunksize=BATCH_ROWS)
+
+
+def _frame_source(frame: Any) -> FrameSource:
+    try:
+        table = nw.from_native(frame, eager_only=True).to_arrow()
+    except TypeError as error:
+        raise InputError(
+            f"A {type(frame).__name__} is no table. Give a path, or a pandas, polars or Arrow frame."
+        ) from error
+    return FrameSource(table=table)

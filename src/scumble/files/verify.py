@@ -1,0 +1,85 @@
+"""Checking a release folder without the private data: hashes, arithmetic, totals, and that its tables agree."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+
+from scumble.errors import CheckError, InputError
+from scumble.files.release_folder import column_names, file_hash, read_manifest, read_release
+from scumble.model.counts import Integers
+from scumble.model.release import Release
+from scumble.model.schema import Schema
+
+
+def verify_folder(folder: Path) -> list[str]:
+    """Every check that held, in words. Raises `CheckError` at the first that does not."""
+    manifest = read_manifest(folder)
+    held = [_check_files(folder, manifest["files"])]
+    try:
+        release = read_release(folder)
+    except InputError as error:
+        raise CheckError(str(error)) from error
+    held.append("the spends add up to the guarantee exactly")
+    if manifest["guarantee"]["sentence"] != release.plan.guarantee.sentence:
+        raise CheckError("The guarantee's sentence does not say what its numbers say. Do not trust this folder.")
+    held.append("counts.csv lists every cell and class of schema.yaml")
+    expected = release.rounding.apply(release.measured, release.resolution)
+    if not np.array_equal(expected, release.count):
+        raise CheckError("The published counts do not follow from the measured ones. Do not trust this folder.")
+    held.append(f"the published counts follow from the measured ones ({release.rounding.value})")
+    if manifest["cells"] != len(release.count) or len(release.count) > release.plan.cells_at_most:
+        raise CheckError("The number of cells is not as planned or stated. Do not trust this folder.")
+    held.append(f"{len(release.count):,} cells, within the planned {release.plan.cells_at_most:,}")
+    if (folder / "table.csv").exists():
+        _check_table(folder / "table.csv", release)
+        held.append(f"table.csv has the {int(release.count.sum()):,} rows that counts.csv says")
+    return held
+
+
+def _check_files(folder: Path, stated: dict[str, str]) -> str:
+    present = {path.name for path in folder.iterdir()} - {"release.json"}
+    if present != set(stated):
+        odd = ", ".join(sorted(present ^ set(stated)))
+        raise CheckError(f"Files and release.json do not agree: {odd}. Do not trust this folder.")
+    for name, digest in stated.items():
+        if file_hash(folder / name) != digest:
+            raise CheckError(
+                f"{name} was changed: its SHA-256 is not the one in release.json. Do not trust this folder."
+            )
+    return f"{len(stated)} files have the stated SHA-256"
+
+
+def _check_table(path: Path, release: Release) -> None:
+    schema = release.schema
+    found = np.zeros(release.count.size, dtype=np.int64)
+    types = dict.fromkeys(column_names(schema), pa.string())
+    options = pacsv.ConvertOptions(column_types=types, strings_can_be_null=False)
+    try:
+        with pacsv.open_csv(
+            path, convert_options=options, parse_options=pacsv.ParseOptions(newlines_in_values=True)
+        ) as reader:
+            for batch in reader:
+                found += np.bincount(_entries(batch, schema), minlength=len(found))
+    except (pa.ArrowInvalid, KeyError) as error:
+        raise CheckError(f"table.csv cannot be read by schema.yaml: {error}. Do not trust this folder.") from error
+    if not np.array_equal(found, release.count.ravel()):
+        raise CheckError("table.csv and counts.csv do not agree. Do not trust this folder.")
+
+
+def _entries(batch: pa.RecordBatch, schema: Schema) -> Integers:
+    """The (cell, class) entry of every row."""
+    labels = [attribute.domain.labels for attribute in schema.predictors]
+    if schema.target is not None:
+        labels.append(schema.classes)
+    entry = np.zeros(len(batch), dtype=np.int64)
+    for name, values in zip(column_names(schema), labels, strict=True):
+        code = pc.index_in(batch.column(name), pa.array(values, pa.string()))
+        if code.null_count:
+            raise CheckError(
+                f"table.csv: {name!r} has a value that schema.yaml does not list. Do not trust this folder."
+            )
+        entry = entry * len(values) + code.to_numpy()
+    return entry

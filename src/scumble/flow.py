@@ -1,0 +1,285 @@
+"""The straight line: schema and method make a plan, the ledger reserves it, the holder answers, a folder appears.
+
+    schema -> plan -> reserve -> read rows -> answers -> folder -> settle
+
+No row is read before `reserve`. After it, whatever happens, the charge stands.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from scumble.engines import ENGINES, Engine
+from scumble.engines.coding import code_blocks, read_numbers
+from scumble.errors import InputError, Interrupted, ScumbleError
+from scumble.files.release_folder import read_release, write_release
+from scumble.files.schema_file import read_schema
+from scumble.files.sources import Source, check_columns, open_source
+from scumble.files.staging import staging
+from scumble.files.validation import first_problem
+from scumble.files.verify import verify_folder
+from scumble.methods import METHODS
+from scumble.methods.method import Method, Params
+from scumble.model.guarantee import Unit, to_json
+from scumble.model.plan import Plan
+from scumble.model.release import Release
+from scumble.model.schema import Schema
+from scumble.model.taxonomy import Grid, Tree
+from scumble.privacy.fingerprint import fingerprint
+from scumble.privacy.holder import Holder
+from scumble.privacy.ledger import Ledger, Receipt
+from scumble.privacy.noise import Noise, PaidNoise
+
+if TYPE_CHECKING:
+    from scumble.mining.evaluate import Sample
+
+Progress = Callable[[str, int, int | None], None]
+"""Called with what is going on, how much of it is done, and how much there is (None: unknown)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """A release that stands in its folder."""
+
+    folder: Path
+    release: Release
+    receipt: Receipt
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "release": str(self.folder),
+            "guarantee": to_json(self.release.plan.guarantee),
+            "spends": [spend.to_json() for spend in self.release.plan.spends],
+            "cells": len(self.release.count),
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def method_named(name: str) -> Method:
+    for method in METHODS:
+        if method.name == name:
+            return method
+    raise InputError(f"There is no method {name!r}. There is: {', '.join(method.name for method in METHODS)}.")
+
+
+def parameters_of(method: Method, values: dict[str, Any]) -> Params:
+    """A method's parameters from plain values, checked."""
+    try:
+        return method.parameters(**values)
+    except ValidationError as error:
+        raise InputError(f"{method.name}: {first_problem(error)}. See `scumble release --help`.") from error
+
+
+def schema_of(schema: Schema | str | Path) -> Schema:
+    return schema if isinstance(schema, Schema) else read_schema(Path(schema))
+
+
+def plan(*, schema: Schema | str | Path, method: str = "diffgen", **parameters: Any) -> Plan:
+    """What a release would cost, spend by spend. No data is involved."""
+    chosen = method_named(method)
+    return chosen.plan(schema_of(schema), parameters_of(chosen, parameters))
+
+
+def release(
+    data: Any,
+    *,
+    schema: Schema | str | Path,
+    out: str | Path,
+    method: str = "diffgen",
+    dataset: str | None = None,
+    ledger: str | Path | None = None,
+    engine: str = "memory",
+    table: bool = True,
+    delimiter: str = ",",
+    progress: Progress | None = None,
+    **parameters: Any,
+) -> Published:
+    """Spend and publish: from a table and its schema to a folder that can be handed to a stranger.
+
+    `data` is a path (CSV, Parquet) or a frame (pandas, polars, Arrow); `parameters` are the method's own, `epsilon`
+    first among them.
+    """
+    began = time.perf_counter()
+    tell = progress or (lambda label, done, total: None)
+    public = schema_of(schema)
+    chosen = method_named(method)
+    settings = parameters_of(chosen, parameters)
+    planned = chosen.plan(public, settings)
+    source = open_source(data, delimiter=delimiter)
+    _check_before_reading(source, public, engine)
+    with staging(Path(out)) as stage, Ledger.open(None if ledger is None else Path(ledger)) as book:
+        receipt = book.reserve(
+            dataset=source.name if dataset is None else dataset,
+            unit=public.unit,
+            guarantee=planned.guarantee,
+            method=chosen.name,
+            spends=[spend.to_json() for spend in planned.spends],
+        )
+        with _charged(receipt), _opened(engine, source, public, tell) as rows:
+            sizes = [attribute.domain.size for attribute in public.attributes]
+            book.record_rows(receipt, fingerprint(rows.blocks(), sizes, book.key))
+            made = run(chosen, public, settings, rows, PaidNoise(), tell)
+            digest = write_release(
+                made,
+                stage.folder,
+                receipt.to_json(),
+                table=table,
+                progress=lambda done, total: tell("writing table.csv", done, total),
+            )
+            stage.publish()
+        book.settle(receipt, digest)
+    return Published(folder=Path(out), release=made, receipt=receipt, seconds=time.perf_counter() - began)
+
+
+def run(
+    method: Method, schema: Schema, parameters: Params, engine: Engine, noise: Noise, progress: Progress | None = None
+) -> Release:
+    """Plan, hold, run: a release in memory with no ledger. Only `release` may be used on private rows."""
+    planned = method.plan(schema, parameters)
+    answers = sum(spend.times for spend in planned.spends)
+    done = 0
+
+    def answered(label: str) -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(label, done, answers)
+
+    return method.run(schema, parameters, Holder(engine=engine, noise=noise, plan=planned, answered=answered))
+
+
+def load_release(folder: str | Path) -> Release:
+    """A release read back from its folder."""
+    return read_release(Path(folder))
+
+
+def verify(folder: str | Path) -> list[str]:
+    """Check a release folder without the private data; every check that held, in words."""
+    return verify_folder(Path(folder))
+
+
+def evaluate(
+    folder: str | Path,
+    *,
+    test: Any,
+    train: Any = None,
+    table: str = "table",
+    delimiter: str = ",",
+    classifiers: Sequence[str] = ("tree", "boosting"),
+) -> dict[str, Any]:
+    """What a miner can do with a release: accuracy and AUC, on `test`, of classifiers trained on it.
+
+    With `train`, the raw rows, the same classifiers trained on those stand beside. Both kinds of rows are private: the
+    figures are for the owner and are not covered by the release's guarantee.
+    """
+    from scumble.mining.evaluate import Sample, majority, score  # scikit-learn takes a second to import
+
+    made = load_release(folder)
+    if table != "table":
+        raise InputError(f"The release has no {table}.csv. Leave out --table.")
+    cells = np.arange(made.count.size)
+    shape = [attribute.domain.size for attribute in made.schema.predictors] + [len(made.schema.classes)]
+    *codes, labels = np.unravel_index(cells, shape)
+    published = Sample(codes=np.stack(codes, axis=1), labels=labels, weights=made.count.ravel())
+    judged = _sample(open_source(test, delimiter=delimiter), made.schema)
+    result = {**score(published, judged, made.schema, classifiers=classifiers), "majority": majority(published, judged)}
+    if train is not None:
+        source = open_source(train, delimiter=delimiter)
+        fine = finest_schema(made.schema, source)
+        raw = score(
+            _sample(source, fine),
+            _sample(open_source(test, delimiter=delimiter), fine),
+            fine,
+            classifiers=classifiers,
+        )
+        result["raw"] = raw
+    return result
+
+
+def _sample(source: Source, schema: Schema) -> "Sample":
+    """All rows of a source, coded."""
+    from scumble.mining.evaluate import Sample
+
+    check_columns(source, schema)
+    blocks = list(code_blocks(source.batches(schema), schema))
+    columns = {
+        attribute.name: np.concatenate([block[place] for block in blocks] or [np.zeros(0, dtype=np.uint8)])
+        for place, attribute in enumerate(schema.attributes)
+    }
+    codes = np.stack([columns[attribute.name].astype(np.int64) for attribute in schema.predictors], axis=1)
+    if schema.target is None:
+        raise InputError("The release has no class to predict. Evaluate a release made with a `target`.")
+    return Sample(codes=codes, labels=columns[schema.target].astype(np.int64), weights=None)
+
+
+def finest_schema(published: Schema, source: Source) -> Schema:
+    """The schema of the raw rows: the leaves of the public trees, and every number that occurs a cell of its own.
+
+    It is read off the rows, so it serves the owner's own comparison and nothing that is published.
+    """
+    check_columns(source, published)
+    attributes = []
+    batches = list(source.batches(published))
+    for attribute in published.attributes:
+        domain = attribute.domain
+        if isinstance(domain, Tree):
+            domain = domain.origin or domain
+        else:
+            columns = [read_numbers(batch.column(attribute.name)) for batch in batches]
+            values = np.unique(np.concatenate(columns or [np.zeros(0)]))
+            values = values[np.isfinite(values)]
+            edges = [Decimal(repr(float(value))) for value in values] or [Decimal(0)]
+            domain = Grid(edges=(*edges, edges[-1] + 1), missing=domain.missing)
+        attributes.append(replace(attribute, domain=domain))
+    return replace(published, attributes=tuple(attributes))
+
+
+def _check_before_reading(source: Source, schema: Schema, engine: str) -> None:
+    if engine not in ENGINES:
+        raise InputError(f"There is no engine {engine!r}. There is: {', '.join(ENGINES)}.")
+    drafted = [attribute.name for attribute in schema.attributes if attribute.unconfirmed]
+    if drafted:
+        raise InputError(
+            f"The domain of {', '.join(drafted)} was drafted from the data and is `unconfirmed`. Check that it is "
+            "public knowledge, then delete the line `unconfirmed: true`."
+        )
+    check_columns(source, schema)
+
+
+@contextmanager
+def _opened(engine: str, source: Source, schema: Schema, tell: Progress) -> Iterator[Engine]:
+    batches = source.batches(schema, lambda done, total: tell("reading rows", done, total))
+    rows = ENGINES[engine].open(batches, schema)
+    try:
+        if schema.unit is Unit.REPLACE and rows.rows != schema.rows:
+            raise InputError(
+                f"The schema says `rows: {schema.rows}`, under replace a public fact, and the table has another "
+                "number. Correct the schema. The charge of this run stands."
+            )
+        yield rows
+    finally:
+        rows.close()
+
+
+@contextmanager
+def _charged(receipt: Receipt) -> Iterator[None]:
+    """From here on the charge stands, and a run that ends early says so."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(
+            f"Interrupted. The charge stands: ledger entry {receipt.entry[:12]}. See `scumble ledger show`."
+        ) from None
+    except OSError as error:
+        raise ScumbleError(
+            f"The machine failed: {error.strerror or error}. No release was made, and the charge stands: ledger entry "
+            f"{receipt.entry[:12]}. Free the disk or choose another --out, then grant and release again."
+        ) from error

@@ -1,0 +1,194 @@
+"""DiffGen (Mohammed, Chen, Fung, Yu, KDD 2011): generalize top-down by private choices, then publish noisy counts.
+
+Two ways to choose. `published` is the paper's Algorithm 1, equal to it in every probability (PROOF.md names the one
+difference, a public grid for split values). `together`, the default, chooses value and split in one private selection a
+round, at half the price where the score is monotone, with scores that see all attributes at once.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import log, prod
+
+from scumble.errors import InputError
+from scumble.methods.diffgen.parameters import DiffGenParams, SelectionMode, Settings, settle
+from scumble.methods.diffgen.published import choose_as_published, published_spends
+from scumble.methods.diffgen.scores import Candidate, PartitionScores, Score, ValueScores
+from scumble.methods.method import require_target
+from scumble.model.cut import Cut, Specialization
+from scumble.model.guarantee import PureDP
+from scumble.model.plan import Plan, Spend
+from scumble.model.release import Release
+from scumble.model.rounding import Rounding
+from scumble.model.schema import Schema
+from scumble.model.taxonomy import Node
+from scumble.privacy.holder import Holder
+from scumble.privacy.noise import laplace_variance
+from scumble.privacy.query import CellCounts
+
+CHOOSE = "choose a split"
+COUNT = "count the cells"
+PUBLISHED_RESOLUTION = 1 << 10
+"""Published mode measures counts in 1/1024ths, so that rounding them gives the paper's rounded continuous noise."""
+
+
+class DiffGen:
+    """The method, as the straight line calls it."""
+
+    name = "diffgen"
+    summary = "A generalized table with noisy counts, made for classification (KDD 2011)."
+    parameters = DiffGenParams
+
+    def plan(self, schema: Schema, parameters: DiffGenParams) -> Plan:
+        require_target(schema, "diffgen")
+        settings = settle(parameters)
+        if parameters.leaves:
+            spends: tuple[Spend, ...] = ()
+            cells = _leaf_cells(schema, settings.max_cells)
+        else:
+            spends = self._selection_spends(schema, parameters, settings)
+            cells = most_cells(schema, settings.rounds, settings.max_cells)
+        counting = parameters.epsilon - sum((spend.total(schema.unit) for spend in spends), Fraction(0))
+        count = Spend(label=COUNT, epsilon=counting, purpose="discrete Laplace noise on every (cell, class) count")
+        return Plan(
+            guarantee=PureDP(epsilon=parameters.epsilon, unit=schema.unit),
+            spends=(*spends, count),
+            cells_at_most=cells,
+            notes=_notes(parameters, settings, schema, cells),
+        )
+
+    def _selection_spends(self, schema: Schema, parameters: DiffGenParams, settings: Settings) -> tuple[Spend, ...]:
+        if parameters.selection is SelectionMode.PUBLISHED:
+            return published_spends(schema, parameters.epsilon, settings.rounds)
+        purpose = f"one private selection a round by the score `{settings.score}`"
+        price = parameters.epsilon * settings.selection_share / settings.rounds
+        return (Spend(label=CHOOSE, epsilon=price, times=settings.rounds, purpose=purpose),)
+
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> Release:
+        settings = settle(parameters)
+        plan = self.plan(schema, parameters)
+        published = parameters.selection is SelectionMode.PUBLISHED
+        steps: list[Specialization] = []
+        if parameters.leaves:
+            cut = Cut.leaves(schema)
+        elif published:
+            cut = choose_as_published(schema, settings, holder, steps.append)
+        else:
+            cut = choose_together(schema, settings, holder, steps.append)
+        resolution = PUBLISHED_RESOLUTION if published else 1
+        query = CellCounts(cut=cut, resolution=resolution)
+        measured = holder.measure(query, spend=COUNT).reshape(cut.cells, len(schema.classes))
+        rounding = Rounding.NEAREST if published else Rounding.PROJECT
+        bound = query.sensitivity(schema.unit).bound
+        return Release(
+            method=self.name,
+            parameters=parameters.model_dump(mode="json"),
+            plan=plan,
+            schema=cut.published_schema(),
+            measured=measured,
+            resolution=resolution,
+            variance=laplace_variance(sensitivity=bound, epsilon=plan.spends[-1].epsilon) / resolution**2,
+            rounding=rounding,
+            count=rounding.apply(measured, resolution),
+            story=tuple(_tell(step) for step in steps),
+        )
+
+
+def choose_together(schema: Schema, settings: Settings, holder: Holder, tell: Callable[[Specialization], None]) -> Cut:
+    """The default selection: each round one private choice among all specializations of all values of the cut.
+
+    An interval with m possible splits brings m candidates. Their public log-weight -ln m keeps long grids from winning
+    by number. Values with a single child are passed through for free: that is public knowledge.
+    """
+    cut = descend(Cut.top(schema))
+    for _ in range(settings.rounds):
+        candidates, log_weights = _candidates(cut, settings.max_cells)
+        if not candidates:
+            break
+        if settings.score is Score.MAX:
+            query: PartitionScores | ValueScores = ValueScores(
+                schema=schema, candidates=candidates, score=settings.score
+            )
+        else:
+            query = PartitionScores(cut=cut, candidates=candidates, score=settings.score)
+        chosen = holder.choose(query, spend=CHOOSE, log_weights=log_weights)
+        step = candidates[chosen].step(schema)
+        tell(step)
+        cut = descend(cut.specialize(step))
+    return cut
+
+
+def _candidates(cut: Cut, max_cells: int) -> tuple[tuple[Candidate, ...], list[float]]:
+    """Every specialization of the cut that stays within the limit of cells, with its public log-weight."""
+    candidates: list[Candidate] = []
+    log_weights: list[float] = []
+    for name, nodes in cut.nodes.items():
+        domain = cut.schema[name].domain
+        for node in nodes:
+            positions = domain.positions(node)
+            if not positions:
+                continue
+            first = Candidate(attribute=name, node=node, position=positions[0])
+            if cut.cells_after(first.step(cut.schema)) <= max_cells:
+                candidates += [Candidate(attribute=name, node=node, position=position) for position in positions]
+                log_weights += [-log(len(positions))] * len(positions)
+    return tuple(candidates), log_weights
+
+
+def descend(cut: Cut) -> Cut:
+    """The cut with every value that has a single child replaced by that child, which holds the same records."""
+    return Cut(
+        schema=cut.schema, nodes={name: tuple(_only_child(node) for node in nodes) for name, nodes in cut.nodes.items()}
+    )
+
+
+def _only_child(node: Node) -> Node:
+    while len(node.children) == 1:
+        node = node.children[0]
+    return node
+
+
+def most_cells(schema: Schema, rounds: int, max_cells: int) -> int:
+    """A bound on the cells after some rounds: the widest specializations there are, or the limit."""
+    if max_cells < 2:
+        raise InputError(f"max_cells is {max_cells}, which allows no specialization. Give 2 or more.")
+    widths = {attribute.name: _width(attribute.domain.root) for attribute in schema.predictors}
+    values = dict.fromkeys(widths, 1)
+    for _ in range(rounds):
+        best = max(values, key=lambda name: Fraction(values[name] + widths[name] - 1, values[name]))
+        values[best] += widths[best] - 1
+        if prod(values.values()) >= max_cells:
+            return max_cells
+    finest = prod(attribute.domain.size for attribute in schema.predictors)
+    return min(prod(values.values()), finest)
+
+
+def _width(node: Node) -> int:
+    """The largest number of children of any node; two for an interval."""
+    if not node.children:
+        return 2 if node.high - node.low > 1 else 1
+    return max(len(node.children), *(_width(child) for child in node.children))
+
+
+def _leaf_cells(schema: Schema, max_cells: int) -> int:
+    sizes = {attribute.name: attribute.domain.size for attribute in schema.predictors}
+    cells = prod(sizes.values())
+    if cells > max_cells:
+        largest = max(sizes, key=lambda name: sizes[name])
+        raise InputError(
+            f"The full table has {cells:,} cells, more than max_cells = {max_cells:,}. Raise --max-cells, leave out "
+            f"--leaves, or coarsen the schema: the longest attribute is {largest!r} with {sizes[largest]:,} values."
+        )
+    return cells
+
+
+def _notes(parameters: DiffGenParams, settings: Settings, schema: Schema, cells: int) -> tuple[str, ...]:
+    counts = f"At most {cells:,} cells x {len(schema.classes)} classes will be published."
+    if parameters.leaves:
+        return (counts, "No choices are made: the whole budget goes to the counts of the full contingency table.")
+    share = "the paper's split" if parameters.selection is SelectionMode.PUBLISHED else str(settings.selection_share)
+    return (counts, f"{settings.rounds} rounds by `{settings.score}`, share of the budget for choosing: {share}.")
+
+
+def _tell(step: Specialization) -> str:
+    children = " | ".join(child.label for child in step.children)
+    return f"{step.attribute}: {step.node.label} -> {children}"

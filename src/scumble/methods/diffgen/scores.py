@@ -1,0 +1,192 @@
+"""Scores of specializations, as queries with their sensitivities. PROOF.md holds the arguments together.
+
+A score is a sum over groups of records of the group's *worth*, a function of its class counts alone:
+
+- `majority`: how many records have the group's commonest class;
+- `purity`: sum of squared class counts over the group's size, on the scale 2^-16, rounded down.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
+from math import log2
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from scumble.model.counts import Counts, Integers, Tabulation
+from scumble.model.cut import Cut, Specialization
+from scumble.model.guarantee import Unit
+from scumble.model.schema import Schema
+from scumble.model.taxonomy import Node
+from scumble.privacy.query import Choice, Region, Sensitivity
+
+PURITY_SCALE = 1 << 16
+ENTROPY_SCALE = 1 << 20
+
+Worths = TypeVar("Worths", Integers, npt.NDArray[np.float64])
+
+
+class Score(StrEnum):
+    """What makes a specialization good."""
+
+    ACCURACY = "accuracy"
+    GINI = "gini"
+    MAX = "max"
+    INFOGAIN = "infogain"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A way of specializing one node: a tree's node into its children, an interval at a position."""
+
+    attribute: str
+    node: Node
+    position: int = 0
+
+    def step(self, schema: Schema) -> Specialization:
+        children = schema[self.attribute].domain.split(self.node, self.position)
+        return Specialization(attribute=self.attribute, node=self.node, children=children)
+
+
+def majority(groups: Integers) -> Integers:
+    """How many records of each group have its commonest class. Classes lie on the last axis."""
+    return groups.max(axis=-1)
+
+
+def purity(groups: Integers) -> Integers:
+    """Sum of squares over size, times 2^16, rounded down once per group; zero for an empty group.
+
+    Exact: with S = q n + r, floor(M S / n) = M q + floor(M r / n), and no product leaves 64 bits below 2^31 records.
+    """
+    size = groups.sum(axis=-1)
+    squares = np.einsum("...c,...c->...", groups, groups)
+    quotient, remainder = np.divmod(squares, np.maximum(size, 1))
+    return PURITY_SCALE * quotient + PURITY_SCALE * remainder // np.maximum(size, 1)
+
+
+def information(groups: Integers) -> npt.NDArray[np.float64]:
+    """Records times entropy in bits of each group's classes."""
+    size = groups.sum(axis=-1, keepdims=True)
+    share = groups / np.maximum(size, 1)
+    logs = np.log2(share, out=np.zeros_like(share), where=share > 0)
+    return -(groups * logs).sum(axis=-1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartitionScores(Choice):
+    """`accuracy` or `gini`: the worth of the whole table's cells as each candidate would make them.
+
+    The candidates are every way of specializing a node of the cut once, given as (attribute, node, position).
+    """
+
+    cut: Cut
+    candidates: tuple[Candidate, ...]
+    score: Score
+
+    @property
+    def tabulation(self) -> Tabulation:
+        return Tabulation(cut=self.cut, fine=_attributes(self.candidates))
+
+    def answer(self, counts: Counts) -> Integers:
+        worth = purity if self.score is Score.GINI else majority
+        before = int(worth(counts.cells).sum())
+        scores = []
+        for candidates, table in _by_node(self.candidates, counts):
+            node = candidates[0].node
+            whole = int(worth(table[:, node.low : node.high].sum(axis=1)).sum())
+            scores.append(before - whole + _worth_of_children(candidates, table, worth))
+        return np.concatenate(scores)
+
+    def sensitivity(self, unit: Unit) -> Sensitivity:
+        """One record lies in one cell of the partition that a candidate makes, and only that cell's worth moves.
+
+        `accuracy`: adding a record to a group raises its largest class count by 0 or 1. So every score moves by 0 or 1,
+        upwards: bound 1, monotone. Replacing is removing and adding: the change lies in [-1, 1].
+
+        `gini`: adding a record of class j to a group of n records with class counts n_c and S = sum n_c^2 changes S/n
+        by (n (2 n_j + 1) - S) / (n (n + 1)), which lies in (-1, 1]; by 1 where n = 0. Times M and rounded down once,
+        the change lies in [-M, M]. It can be negative: not monotone. Replacing moves it twice.
+        """
+        if self.score is Score.ACCURACY:
+            return Sensitivity(bound=1, monotone=True)
+        return Sensitivity(bound=PURITY_SCALE * (1 if unit is Unit.ADD_REMOVE else 2))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueScores(Choice):
+    """`max` or `infogain`, as published: each candidate judged on the records generalized to its node, whatever their
+    other attributes are. All of it comes from the tables of one attribute by class."""
+
+    schema: Schema
+    candidates: tuple[Candidate, ...]
+    score: Score
+    within: Region | None = None
+    """Where all candidates lie in one node of one attribute: that node."""
+
+    @property
+    def tabulation(self) -> Tabulation:
+        return Tabulation(cut=Cut.top(self.schema), fine=tuple(a.name for a in self.schema.predictors))
+
+    @property
+    def region(self) -> Region | None:
+        return self.within
+
+    def answer(self, counts: Counts) -> Integers:
+        scores = []
+        for candidates, table in _by_node(self.candidates, counts):
+            if self.score is Score.MAX:
+                scores.append(_worth_of_children(candidates, table, majority))
+            else:
+                scores.append(self._gains(candidates, table))
+        return np.concatenate(scores)
+
+    def _gains(self, candidates: Sequence[Candidate], table: Integers) -> Integers:
+        node = candidates[0].node
+        records = table[0, node.low : node.high, 0].sum(axis=0)
+        size = max(int(records.sum()), 1)
+        remaining = _worth_of_children(candidates, table, information)
+        gains = (information(records) - remaining) / size
+        return np.clip(np.floor(gains * ENTROPY_SCALE), 0, self._ceiling).astype(np.int64)
+
+    @property
+    def _ceiling(self) -> int:
+        return int(ENTROPY_SCALE * log2(len(self.schema.classes)))
+
+    def sensitivity(self, unit: Unit) -> Sensitivity:
+        """`max`: one record lies in one child of a candidate, or in none, and raises that child's largest class count
+        by 0 or 1 when added: bound 1, monotone. Replacing changes it by -1, 0 or 1.
+
+        `infogain`: lies between 0 and log2 |classes| whatever the records are, and is clipped to that range here: so
+        under either unit it cannot move further (crude, as published).
+        """
+        del unit
+        if self.score is Score.MAX:
+            return Sensitivity(bound=1, monotone=True)
+        return Sensitivity(bound=max(self._ceiling, 1))
+
+
+def _attributes(candidates: Sequence[Candidate]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(candidate.attribute for candidate in candidates))
+
+
+def _by_node(candidates: Sequence[Candidate], counts: Counts) -> list[tuple[tuple[Candidate, ...], Integers]]:
+    """Runs of candidates of the same node, in order, with the counts of their attribute at its finest level."""
+    runs = groupby(candidates, key=lambda candidate: (candidate.attribute, candidate.node))
+    return [(tuple(run), counts.fine[attribute]) for (attribute, _), run in runs]
+
+
+def _worth_of_children(candidates: Sequence[Candidate], table: Integers, worth: Callable[[Integers], Worths]) -> Worths:
+    """For candidates of one node: the worth of the groups that each makes of the node's records, added up."""
+    node = candidates[0].node
+    if node.children:
+        lows = [child.low - node.low for child in node.children]
+        groups = np.add.reduceat(table[:, node.low : node.high], lows, axis=1)
+        return np.array([worth(groups).sum()])
+    below = np.cumsum(table[:, node.low : node.high], axis=1)
+    cuts = np.array([candidate.position for candidate in candidates]) - node.low - 1
+    left = below[:, cuts]
+    right = below[:, -1:] - left
+    return worth(left).sum(axis=(0, 2)) + worth(right).sum(axis=(0, 2))

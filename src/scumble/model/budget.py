@@ -1,0 +1,58 @@
+"""Exact budgets: every epsilon is a `Fraction`, read from text and written back without loss."""
+
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+
+from scumble.errors import InputError
+
+LARGEST = Fraction(1000)
+SMALLEST = Fraction(1, 10**9)
+
+
+def parse_budget(value: object, *, name: str = "epsilon") -> Fraction:
+    """Read an epsilon from text, a whole number, a `Decimal`, a `Fraction`, or a float through its repr.
+
+    >>> parse_budget("0.1") * 10 == 1
+    True
+    >>> parse_budget("1/3") * 3 == parse_budget(1)
+    True
+    """
+    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal | Fraction):
+        raise InputError(f"{name} is {value!r}, not a number. Give a decimal such as 0.5 or a fraction such as 1/3.")
+    try:
+        budget = Fraction(repr(value) if isinstance(value, float) else value)
+    except (ValueError, OverflowError, ZeroDivisionError, InvalidOperation) as error:
+        raise InputError(
+            f"{name} is {value!r}, not a finite number. Give a decimal such as 0.5 or a fraction such as 1/3."
+        ) from error
+    if budget <= 0:
+        raise InputError(f"{name} is {value}, but must be above zero. Common values lie between 0.1 and 3.")
+    if budget > LARGEST:
+        raise InputError(
+            f"{name} is {value}: above {LARGEST} it promises nothing. Common values lie between 0.1 and 3."
+        )
+    if budget < SMALLEST:
+        raise InputError(f"{name} is {value}: below {float(SMALLEST):g} only noise is left. Try 0.01 or more.")
+    return budget
+
+
+def budget_text(budget: Fraction) -> str:
+    """Write a budget exactly: as a decimal where one exists, else as a fraction.
+
+    >>> budget_text(Fraction(1, 8)), budget_text(Fraction(1, 3)), budget_text(Fraction(2))
+    ('0.125', '1/3', '2')
+    """
+    denominator, digits = budget.denominator, 0
+    for prime in (2, 5):
+        power = 0
+        while denominator % prime == 0:
+            denominator //= prime
+            power += 1
+        digits = max(digits, power)
+    if denominator != 1 or digits > 18:
+        return str(budget)
+    scaled = budget.numerator * 10**digits // budget.denominator
+    if digits == 0:
+        return str(scaled)
+    sign, whole = ("-", -scaled) if scaled < 0 else ("", scaled)
+    return f"{sign}{whole // 10**digits}.{whole % 10**digits:0{digits}d}"

@@ -1,0 +1,189 @@
+"""What a release promises, as a union of types that cannot be mistaken for one another."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+from scumble.errors import InputError
+from scumble.model.budget import budget_text, parse_budget
+
+
+class Unit(StrEnum):
+    """Which two tables are neighbours: what one person's presence changes."""
+
+    ADD_REMOVE = "add-remove"
+    REPLACE = "replace"
+
+    @property
+    def sentence(self) -> str:
+        if self is Unit.ADD_REMOVE:
+            return "one record is added or removed"
+        return "one record is changed, the number of records being public"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PureDP:
+    """eps-differential privacy: neighbouring tables give every output with probabilities within a factor e^eps."""
+
+    epsilon: Fraction
+    unit: Unit
+
+    @property
+    def sentence(self) -> str:
+        epsilon = budget_text(self.epsilon)
+        return (
+            f"{epsilon}-differentially private: no outcome becomes more than e^{epsilon} times as likely or unlikely "
+            f"when {self.unit.sentence}."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalDP:
+    """eps-local differential privacy of one person's record, for the attributes it covers and no others."""
+
+    epsilon: Fraction
+    covers: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        return (
+            f"{budget_text(self.epsilon)}-locally differentially private in {', '.join(self.covers)}: each person "
+            "blurred their own record before it left them. What a person told truthfully is not covered."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointDP:
+    """(eps, delta)-differential privacy of a joint release, also against a coalition of the parties."""
+
+    epsilon: Fraction
+    delta: Fraction
+    coalition: int
+    unit: Unit
+
+    @property
+    def sentence(self) -> str:
+        return (
+            f"({budget_text(self.epsilon)}, {float(self.delta):.1e})-differentially private when {self.unit.sentence}, "
+            f"also against any {self.coalition} of the computing parties that follow the protocol."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntervalPrivacy:
+    """Each attribute's value lies, with the stated confidence, in an interval of the stated width."""
+
+    intervals: Mapping[str, tuple[Fraction, Fraction]]
+
+    @property
+    def sentence(self) -> str:
+        parts = (
+            f"{name} within {budget_text(width)} at {budget_text(100 * confidence)} % confidence"
+            for name, (confidence, width) in self.intervals.items()
+        )
+        return f"NOT differentially private. Interval privacy only: {'; '.join(parts)}."
+
+
+@dataclass(frozen=True, kw_only=True)
+class KAnonymity:
+    """Each record shares its published values with at least k - 1 others."""
+
+    k: int
+
+    @property
+    def sentence(self) -> str:
+        return f"NOT differentially private. {self.k}-anonymous only: each record looks like {self.k - 1} others."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unproven:
+    """A claim from the literature that has no proof, or a refuted one."""
+
+    claim: PureDP
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        return f"UNPROVEN. Claimed, not proved: {self.claim.sentence} {self.reason}"
+
+
+Guarantee = PureDP | LocalDP | JointDP | IntervalPrivacy | KAnonymity | Unproven
+
+
+def charge(guarantee: Guarantee, account: Unit) -> Fraction:
+    """What a guarantee costs in an account kept under `account`'s unit.
+
+    Replacing a record is removing one and adding another, so an add-remove epsilon counts twice in a replace account.
+    The reverse is refused: a replace mechanism may tell the number of records exactly, which no add-remove epsilon
+    covers. Guarantees that are not differential privacy of a held table add up to nothing and are charged nothing.
+    """
+    if not isinstance(guarantee, PureDP | JointDP):
+        return Fraction(0)
+    if guarantee.unit is account:
+        return guarantee.epsilon
+    if account is Unit.REPLACE:
+        return 2 * guarantee.epsilon
+    raise InputError(
+        "This dataset's account is kept under add-remove, and a release under replace may tell the number of rows "
+        "exactly, which no add-remove budget covers. Release with `unit: add-remove` in the schema."
+    )
+
+
+def to_json(guarantee: Guarantee) -> dict[str, Any]:
+    """The guarantee as plain data, budgets as exact text.
+
+    >>> to_json(PureDP(epsilon=Fraction(1, 2), unit=Unit.ADD_REMOVE))
+    {'kind': 'PureDP', 'epsilon': '0.5', 'unit': 'add-remove'}
+    """
+    match guarantee:
+        case PureDP(epsilon=epsilon, unit=unit):
+            fields: dict[str, Any] = {"epsilon": budget_text(epsilon), "unit": unit.value}
+        case LocalDP(epsilon=epsilon, covers=covers):
+            fields = {"epsilon": budget_text(epsilon), "covers": list(covers)}
+        case JointDP(epsilon=epsilon, delta=delta, coalition=coalition, unit=unit):
+            fields = {
+                "epsilon": budget_text(epsilon),
+                "delta": budget_text(delta),
+                "coalition": coalition,
+                "unit": unit.value,
+            }
+        case IntervalPrivacy(intervals=intervals):
+            fields = {"intervals": {n: [budget_text(c), budget_text(w)] for n, (c, w) in intervals.items()}}
+        case KAnonymity(k=k):
+            fields = {"k": k}
+        case Unproven(claim=claim, reason=reason):
+            fields = {"claim": to_json(claim), "reason": reason}
+    return {"kind": type(guarantee).__name__, **fields}
+
+
+def from_json(data: Mapping[str, Any]) -> Guarantee:
+    """The inverse of `to_json`."""
+    try:
+        return _READERS[data["kind"]](data)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"No guarantee reads {dict(data)!r}. Was the file edited, or written by a newer version?"
+        ) from error
+
+
+def _read_pure(data: Mapping[str, Any]) -> PureDP:
+    return PureDP(epsilon=parse_budget(data["epsilon"]), unit=Unit(data["unit"]))
+
+
+_READERS: dict[str, Callable[[Mapping[str, Any]], Guarantee]] = {
+    "PureDP": _read_pure,
+    "LocalDP": lambda data: LocalDP(epsilon=parse_budget(data["epsilon"]), covers=tuple(data["covers"])),
+    "JointDP": lambda data: JointDP(
+        epsilon=parse_budget(data["epsilon"]),
+        delta=Fraction(data["delta"]),
+        coalition=int(data["coalition"]),
+        unit=Unit(data["unit"]),
+    ),
+    "IntervalPrivacy": lambda data: IntervalPrivacy(
+        intervals={n: (Fraction(c), Fraction(w)) for n, (c, w) in data["intervals"].items()}
+    ),
+    "KAnonymity": lambda data: KAnonymity(k=int(data["k"])),
+    "Unproven": lambda data: Unproven(claim=_read_pure(data["claim"]), reason=data["reason"]),
+}

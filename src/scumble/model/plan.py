@@ -1,0 +1,67 @@
+"""A plan: every answer a method will ask for, with its price, before any row is read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from scumble.errors import BudgetError
+from scumble.model.budget import budget_text
+from scumble.model.guarantee import PureDP, Unit, to_json
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spend:
+    """A price paid up to `times` times. `shared` prices are paid once for all parts of a partition (parallel
+    composition), which under `replace` counts double: a changed record leaves one part and enters another."""
+
+    label: str
+    epsilon: Fraction
+    times: int = 1
+    shared: bool = False
+    purpose: str = ""
+
+    def total(self, unit: Unit) -> Fraction:
+        return self.epsilon * self.times * (2 if self.shared and unit is Unit.REPLACE else 1)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "label": self.label,
+            "epsilon": budget_text(self.epsilon),
+            "times": self.times,
+            "shared": self.shared,
+            "purpose": self.purpose,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Spend":
+        return cls(**{**data, "epsilon": Fraction(data["epsilon"])})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The spends in order, which add up to the guarantee exactly, and the largest number of cells there can be."""
+
+    guarantee: PureDP
+    spends: tuple[Spend, ...]
+    cells_at_most: int
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        labels = [spend.label for spend in self.spends]
+        if len(set(labels)) != len(labels):
+            raise BudgetError(f"A plan's labels are unique, these are not: {labels}. This is a bug of the method.")
+        total = sum((spend.total(self.guarantee.unit) for spend in self.spends), Fraction(0))
+        if total != self.guarantee.epsilon or any(s.epsilon <= 0 or s.times < 1 for s in self.spends):
+            raise BudgetError(
+                f"The spends add up to {budget_text(total)}, the guarantee says {budget_text(self.guarantee.epsilon)}. "
+                "This is a bug of the method."
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "guarantee": to_json(self.guarantee),
+            "spends": [spend.to_json() for spend in self.spends],
+            "cells_at_most": self.cells_at_most,
+            "notes": list(self.notes),
+        }

@@ -1,0 +1,56 @@
+"""From noisy counts to counts fit for use as a table: whole numbers, none negative. Pure and repeatable."""
+
+import hashlib
+from enum import StrEnum
+
+import numpy as np
+
+from scumble.model.counts import Integers
+
+
+class Rounding(StrEnum):
+    """How published counts follow from measured ones."""
+
+    NEAREST = "nearest"
+    """Each to its nearest non-negative whole number, as DiffGen was published. Adds rows to empty cells on average."""
+    PROJECT = "project"
+    """The nearest non-negative counts with the measured total of each class, then whole numbers that keep the total."""
+
+    def apply(self, measured: Integers, resolution: int) -> Integers:
+        """Published counts, of the same shape (cells, classes)."""
+        if self is Rounding.NEAREST:
+            return np.maximum((2 * measured + resolution) // (2 * resolution), 0)
+        columns = [_project(column, resolution) for column in measured.T]
+        return np.stack(columns, axis=1) if columns else measured.copy()
+
+
+def _project(measured: Integers, resolution: int) -> Integers:
+    """Euclidean projection onto the non-negative vectors with the measured total, in exact whole-number arithmetic.
+
+    The projection takes one common amount, shortfall / positive, off every entry that stays above zero (Duchi et al.
+    2008). What rounding down leaves over goes, one each, to entries picked by a hash of the measured vector: so no
+    place in the table is favoured, and anyone can repeat it.
+    """
+    total = max(0, (2 * int(measured.sum()) + resolution) // (2 * resolution)) * resolution
+    if total == 0:
+        return np.zeros_like(measured)
+    descending = np.sort(measured)[::-1]
+    shortfall = np.cumsum(descending) - total
+    number = np.arange(1, len(measured) + 1)
+    positive = int(np.flatnonzero(descending * number > shortfall)[-1]) + 1
+    taken = int(shortfall[positive - 1])
+    scaled = np.maximum(measured * positive - taken, 0)
+    unit = positive * resolution
+    counts = scaled // unit
+    left_over = total // resolution - int(counts.sum())
+    remainder = scaled % unit
+    order = np.lexsort((_lottery(measured), -remainder))
+    counts[order[:left_over]] += 1
+    return counts
+
+
+def _lottery(measured: Integers) -> Integers:
+    """A pseudo-random key for each entry, drawn from a hash of them all."""
+    seed = hashlib.sha256(measured.astype("<i8").tobytes()).digest()
+    stream = hashlib.shake_256(seed).digest(8 * len(measured))
+    return np.frombuffer(stream, dtype="<i8").astype(np.int64)

@@ -1,0 +1,97 @@
+"""The schema: what everybody may know about a table before a row of it is read."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from scumble.errors import InputError
+from scumble.model.guarantee import Unit
+from scumble.model.taxonomy import Domain, Grid, Tree
+
+
+class Outside(StrEnum):
+    """What becomes of a value off the public domain, or one that does not parse.
+
+    `clamp` takes the nearest cell of a grid; text where a number is due and unknown categories take the code of missing
+    values where there is one, else the first code. `drop` leaves the row out.
+    """
+
+    CLAMP = "clamp"
+    DROP = "drop"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attribute:
+    """A column with its public domain."""
+
+    name: str
+    domain: Domain
+    outside: Outside
+    missing: str | None = None
+    unconfirmed: bool = False
+
+    @property
+    def missing_code(self) -> int | None:
+        if self.missing is None:
+            return None
+        return self.domain.missing_code if isinstance(self.domain, Grid) else self.domain.codes[self.missing]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schema:
+    """Attributes in the order they are published, the unit of privacy, and what is public about the number of rows."""
+
+    attributes: tuple[Attribute, ...]
+    target: str | None = None
+    unit: Unit = Unit.ADD_REMOVE
+    rows: int | None = None
+    rows_at_most: int | None = None
+    identifiers: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = [attribute.name for attribute in self.attributes] + list(self.identifiers)
+        repeated = {name for name in names if names.count(name) > 1}
+        if repeated:
+            raise InputError(f"The schema names {sorted(repeated)[0]!r} twice. Attribute names are unique.")
+        if not self.predictors:
+            raise InputError("The schema has no attribute to publish. Describe at least one column that is no class.")
+        if self.target is not None:
+            self._check_target()
+        if self.unit is Unit.REPLACE:
+            self._check_replace()
+        for name, rows in (("rows", self.rows), ("rows_at_most", self.rows_at_most)):
+            if rows is not None and rows < 0:
+                raise InputError(f"`{name}` is {rows}. Give a whole number, zero or more.")
+
+    def _check_target(self) -> None:
+        target = next((attribute for attribute in self.attributes if attribute.name == self.target), None)
+        if target is None:
+            raise InputError(f"The target {self.target!r} is no attribute of the schema. Add it with its `classes`.")
+        if not isinstance(target.domain, Tree):
+            raise InputError(f"The target {self.target!r} is numeric. Give it `classes: [...]`, the labels to predict.")
+
+    def _check_replace(self) -> None:
+        if self.rows is None:
+            raise InputError("Under `unit: replace` the number of rows is public. Add `rows: N` to the schema.")
+        for attribute in self.attributes:
+            if attribute.outside is Outside.DROP:
+                raise InputError(
+                    f"{attribute.name!r} drops rows outside its domain, which would tell how many there were under "
+                    "`unit: replace`. Write `outside: clamp` there."
+                )
+
+    @cached_property
+    def predictors(self) -> tuple[Attribute, ...]:
+        """All attributes but the target, in order."""
+        return tuple(attribute for attribute in self.attributes if attribute.name != self.target)
+
+    @cached_property
+    def classes(self) -> tuple[str, ...]:
+        """The labels of the target; one nameless class where there is none."""
+        return self[self.target].domain.labels if self.target is not None else ("",)
+
+    def __getitem__(self, name: str) -> Attribute:
+        for attribute in self.attributes:
+            if attribute.name == name:
+                return attribute
+        raise InputError(f"The schema has no attribute {name!r}. It has {', '.join(a.name for a in self.attributes)}.")

@@ -1,0 +1,272 @@
+"""Public domains of attributes: taxonomy trees and numeric grids, coded so that every generalized value is an interval.
+
+A domain numbers its finest values 0 .. size-1. The leaves below a tree's node have contiguous codes, as have the grid
+cells of an interval, so a generalized value is a `Node` over the codes [low, high), and a cell of a table is a box.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from scumble.errors import InputError
+
+LARGEST_DOMAIN = 2**31
+
+
+@dataclass(frozen=True, kw_only=True)
+class Node:
+    """A generalized value: the codes [low, high) under one name, with the public children of a tree's node."""
+
+    label: str
+    low: int
+    high: int
+    children: tuple["Node", ...] = field(default=(), compare=False, repr=False)
+
+    def leaves(self) -> Iterator["Node"]:
+        if not self.children:
+            yield self
+        for child in self.children:
+            yield from child.leaves()
+
+
+Nested = Mapping[str, "Nested | None"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tree:
+    """A taxonomy: leaves at any depths, nodes with a single child allowed, names unique.
+
+    >>> job = Tree.nested({"Any": {"Professional": {"Engineer": None, "Lawyer": None}, "Artist": None}})
+    >>> [(node.label, node.low, node.high) for node in job.root.children]
+    [('Professional', 0, 2), ('Artist', 2, 3)]
+    """
+
+    root: Node
+    origin: "Tree | None" = field(default=None, compare=False, repr=False)
+    """The finer tree this one was truncated from, which still reads the raw values below its leaves."""
+
+    @classmethod
+    def nested(cls, taxonomy: Nested) -> "Tree":
+        """A tree from nested mappings parent -> children, a leaf having none."""
+        if len(taxonomy) != 1:
+            roots = ", ".join(repr(name) for name in taxonomy) or "none"
+            raise InputError(f"A taxonomy has one root, here: {roots}. Put all branches below a single node.")
+        seen: set[str] = set()
+
+        def build(label: str, below: "Nested | None", low: int) -> Node:
+            if label in seen:
+                raise InputError(f"The taxonomy names {label!r} twice. Node and leaf names are unique within a tree.")
+            seen.add(label)
+            if not below:
+                return Node(label=label, low=low, high=low + 1)
+            children: list[Node] = []
+            high = low
+            for name, grandchildren in below.items():
+                children.append(build(name, grandchildren, high))
+                high = children[-1].high
+            return Node(label=label, low=low, high=high, children=tuple(children))
+
+        ((label, below),) = taxonomy.items()
+        return cls(root=build(label, below, 0))
+
+    @classmethod
+    def flat(cls, labels: Sequence[str], *, root: str = "Any") -> "Tree":
+        """A tree of one level, as for the labels of a class."""
+        for place, label in enumerate(labels):
+            if label in labels[:place]:
+                raise InputError(f"{label!r} is listed twice. Labels are unique.")
+        while root in labels:
+            root = f"{root}*"
+        return cls.nested({root: dict.fromkeys(labels)})
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The finest values, by code."""
+        return tuple(leaf.label for leaf in self.root.leaves())
+
+    @property
+    def size(self) -> int:
+        return self.root.high
+
+    @cached_property
+    def codes(self) -> Mapping[str, int]:
+        """The code of every value that can be read: leaves and, of a truncated tree, all that lies below them."""
+        codes = {label: code for code, label in enumerate(self.labels)}
+        if self.origin is not None:
+            for label, code in tuple(codes.items()):
+                codes |= dict.fromkeys((leaf.label for leaf in self.origin.node(label).leaves()), code)
+        return codes
+
+    @cached_property
+    def _nodes(self) -> Mapping[str, Node]:
+        found: dict[str, Node] = {}
+        waiting = [self.root]
+        while waiting:
+            node = waiting.pop()
+            found[node.label] = node
+            waiting.extend(node.children)
+        return found
+
+    def node(self, label: str) -> Node:
+        try:
+            return self._nodes[label]
+        except KeyError:
+            raise InputError(f"The taxonomy has no node {label!r}. Use one of its names exactly as written.") from None
+
+    def to_nested(self) -> Nested:
+        def below(node: Node) -> "Nested | None":
+            return {child.label: below(child) for child in node.children} or None
+
+        return {self.root.label: below(self.root)}
+
+    def positions(self, node: Node) -> range:
+        """How many ways there are to specialize a node: one, into its children, or none."""
+        return range(1 if node.children else 0)
+
+    def split(self, node: Node, position: int) -> tuple[Node, ...]:
+        del position
+        return node.children
+
+    def truncate(self, nodes: Sequence[Node]) -> "Tree":
+        """The tree whose leaves are these nodes, which must cover it; raw values below them stay readable."""
+        keep = {node.label: code for code, node in enumerate(nodes)}
+
+        def rebuild(node: Node) -> Node:
+            if node.label in keep:
+                return Node(label=node.label, low=keep[node.label], high=keep[node.label] + 1)
+            if not node.children:
+                raise InputError(f"The cut covers no value above {node.label!r}. List one node on each path.")
+            children = tuple(rebuild(child) for child in node.children)
+            return Node(label=node.label, low=children[0].low, high=children[-1].high, children=children)
+
+        tree = Tree(root=rebuild(self.root), origin=self.origin or self)
+        if tree.size != len(nodes):
+            raise InputError("The cut lists a node below another one, or one twice. List one node on each path.")
+        return tree
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """A numeric domain cut into cells at public edges: cell i holds the values in [edge(i), edge(i + 1)).
+
+    A missing value has a code of its own after the last cell, or shares the last one where a published cut joined them.
+
+    >>> age = Grid.regular(low=Decimal(15), high=Decimal(95), step=Decimal(1))
+    >>> age.size, age.interval(0, 13).label
+    (80, '[15,28)')
+    """
+
+    edges: tuple[Decimal, ...]
+    """All edges of an irregular grid; the first and the last of a regular one."""
+    step: Decimal | None = None
+    missing: str | None = None
+    joined: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.edges) < 2 or any(not edge.is_finite() for edge in self.edges):
+            raise InputError("A numeric domain needs at least two finite edges. Give low and high, or two edges.")
+        if any(left >= right for left, right in zip(self.edges, self.edges[1:], strict=False)):
+            raise InputError(f"The edges {self._text()} do not grow. Write them in ascending order, low below high.")
+        if self.cells > LARGEST_DOMAIN:
+            raise InputError(
+                f"The numeric domain {self._text()} has {self.cells:,} cells, more than {LARGEST_DOMAIN:,}. "
+                "Give a larger step."
+            )
+
+    @classmethod
+    def regular(cls, *, low: Decimal, high: Decimal, step: Decimal, missing: str | None = None) -> "Grid":
+        if not (step.is_finite() and low.is_finite() and high.is_finite() and step > 0):
+            raise InputError(f"step {step} is not a positive number. Give the width of one cell, such as 1.")
+        if Fraction(high) > Fraction(low) and (Fraction(high) - Fraction(low)) % Fraction(step) != 0:
+            raise InputError(f"step {step} does not divide [{low}, {high}) evenly. Move high or change the step.")
+        return cls(edges=(low, high), step=step, missing=missing)
+
+    @cached_property
+    def cells(self) -> int:
+        """How many intervals of numbers there are, the code of missing values aside."""
+        if self.step is None:
+            return len(self.edges) - 1
+        return int((Fraction(self.edges[1]) - Fraction(self.edges[0])) / Fraction(self.step))
+
+    @property
+    def size(self) -> int:
+        return self.cells + (self.missing is not None and not self.joined)
+
+    @property
+    def missing_code(self) -> int | None:
+        return None if self.missing is None else self.size - 1
+
+    def edge(self, position: int) -> Decimal:
+        if self.step is None:
+            return self.edges[position]
+        return self.edges[0] + position * self.step
+
+    @cached_property
+    def edge_floats(self) -> npt.NDArray[np.float64]:
+        """Every edge as the double nearest to it."""
+        if self.step is None:
+            return np.array([float(edge) for edge in self.edges])
+        low, step = Fraction(self.edges[0]), Fraction(self.step)
+        denominator = low.denominator * step.denominator
+        first, width = int(low * denominator), int(step * denominator)
+        if max(abs(first), abs(first + width * self.cells), denominator) < 2**53:
+            # A quotient of two exact doubles is rounded once, which is what float(Decimal) does.
+            return (first + width * np.arange(self.cells + 1, dtype=np.int64)) / denominator
+        return np.array([float(self.edge(position)) for position in range(self.cells + 1)])
+
+    def interval(self, low: int, high: int) -> Node:
+        """The generalized value over the codes [low, high)."""
+        numbers = min(high, self.cells)
+        if low >= self.cells:
+            return Node(label=str(self.missing), low=low, high=high)
+        label = f"[{_plain(self.edge(low))},{_plain(self.edge(numbers))})"
+        if self.missing is not None and (high > self.cells or (self.joined and high == self.cells)):
+            label = f"{label}|{self.missing}"
+        return Node(label=label, low=low, high=high)
+
+    @property
+    def root(self) -> Node:
+        return self.interval(0, self.size)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(self.interval(code, code + 1).label for code in range(self.size))
+
+    def positions(self, node: Node) -> range:
+        """Where an interval can be split: before each of its codes but the first."""
+        return range(node.low + 1, node.high)
+
+    def split(self, node: Node, position: int) -> tuple[Node, ...]:
+        return self.interval(node.low, position), self.interval(position, node.high)
+
+    def truncate(self, nodes: Sequence[Node]) -> "Grid":
+        """The grid whose cells are these intervals, which must cover it in order."""
+        bounds = [node.low for node in nodes] + [self.size]
+        numbers = sorted({min(bound, self.cells) for bound in bounds})
+        apart = self.missing is not None and not self.joined and bounds[-2] == self.cells
+        return Grid(
+            edges=tuple(self.edge(position) for position in numbers),
+            missing=self.missing,
+            joined=self.missing is not None and not apart,
+        )
+
+    def _text(self) -> str:
+        return "[" + ", ".join(_plain(edge) for edge in self.edges[:8]) + (", ..." if len(self.edges) > 8 else "") + "]"
+
+
+def _plain(number: Decimal) -> str:
+    """A decimal without exponent or trailing zeros.
+
+    >>> _plain(Decimal("1E+2")), _plain(Decimal("0.50")), _plain(Decimal(0))
+    ('100', '0.5', '0')
+    """
+    text = f"{number:f}"
+    return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"
+
+
+Domain = Tree | Grid

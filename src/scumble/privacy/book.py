@@ -1,0 +1,164 @@
+"""The laws of the ledger as pure code: a chain of entries and the accounts they add up to. No file, no clock.
+
+Whoever reads the ledger and whoever writes to it goes through `Book.add`, so nothing can be written that `verify` would
+refuse, and a ledger that was tampered with takes no further charge.
+"""
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from scumble.errors import CheckError, InputError
+from scumble.model.guarantee import Unit, charge, from_json
+
+START = "0" * 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One line of the ledger. `body` is canonical JSON; `previous` and `hash` chain it to the entry before."""
+
+    sequence: int
+    time: str
+    kind: str
+    dataset: str
+    body: str
+    previous: str
+    hash: str
+
+
+@dataclass(kw_only=True)
+class Account:
+    """Where one dataset stands after the entries read so far."""
+
+    unit: Unit
+    ceiling: Fraction
+    spent: Fraction = Fraction(0)
+    entries: list[Entry] = field(default_factory=list)
+
+
+@dataclass(kw_only=True)
+class Reservation:
+    """A charge, with what became of it: the rows it was spent on, and the release it paid for."""
+
+    dataset: str
+    fingerprint: str | None = None
+    release: str | None = None
+
+
+def canonical(value: object) -> str:
+    """JSON in its one spelling, so that equal values have equal hashes."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def seal(entry: Entry, key: bytes) -> str:
+    """The hash an entry must carry: SHA-256, keyed, over all its other fields.
+
+    Keyed, because a release publishes the hash of its entry: a plain one could be inverted by trying dataset names.
+    """
+    fields = [entry.sequence, entry.time, entry.kind, entry.dataset, entry.body, entry.previous]
+    return hmac.new(key, canonical(fields).encode(), hashlib.sha256).hexdigest()
+
+
+class Book:
+    """The ledger's entries replayed, each checked against the laws as it is added."""
+
+    def __init__(self, key: bytes) -> None:
+        self.length = 0
+        self.accounts: dict[str, Account] = {}
+        self.reservations: dict[str, Reservation] = {}
+        self.owners: dict[str, str] = {}  # from the fingerprint of a table to the dataset it stands under
+        self._key = key
+        self._head = START
+
+    def write(self, *, time: str, kind: str, dataset: str, body: Mapping[str, Any]) -> Entry:
+        """The next entry of the chain, added."""
+        fields: dict[str, Any] = {"sequence": self.length + 1, "time": time, "kind": kind, "dataset": dataset}
+        fields |= {"body": canonical(body), "previous": self._head}
+        entry = Entry(**fields, hash=seal(Entry(**fields, hash=""), self._key))
+        self.add(entry)
+        return entry
+
+    def add(self, entry: Entry) -> None:
+        """Take in an entry, or say which law it breaks."""
+        try:
+            self._check_chain(entry)
+            self._take(entry, json.loads(entry.body))
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, InputError) as error:
+            reason = error if isinstance(error, ValueError | InputError) else f"its body does not read ({error!r})"
+            raise self.broken(str(reason)) from error
+        self.accounts[entry.dataset].entries.append(entry)
+        self.length += 1
+        self._head = entry.hash
+
+    def broken(self, reason: str) -> CheckError:
+        """The refusal of whatever stands, or is missing, where the next entry should be."""
+        return CheckError(
+            f"Entry {self.length + 1} of the ledger does not hold: {reason}. The ledger was changed by something other "
+            "than scumble, or its disk failed. Restore it from a backup; it takes no charge before."
+        )
+
+    def _check_chain(self, entry: Entry) -> None:
+        if entry.sequence != self.length + 1:
+            raise ValueError(f"the sequence goes on at {entry.sequence}")
+        if entry.previous != self._head:
+            raise ValueError("it does not follow the entry before it")
+        if entry.hash != seal(entry, self._key):
+            raise ValueError("its hash is not that of its contents")
+
+    def _take(self, entry: Entry, body: dict[str, Any]) -> None:
+        if (entry.kind == "open") == (entry.dataset in self.accounts):
+            raise ValueError("an account is opened exactly once, by its first entry")
+        match entry.kind:
+            case "open":
+                self.accounts[entry.dataset] = Account(unit=Unit(body["unit"]), ceiling=Fraction(body["ceiling"]))
+            case "grant":
+                self._take_grant(self.accounts[entry.dataset], Fraction(body["ceiling"]))
+            case "reserve":
+                self._take_reserve(entry, self.accounts[entry.dataset], body)
+            case "rows":
+                self._take_rows(entry, body["reserve"], body["fingerprint"])
+            case "settle":
+                reservation = self._reservation(entry, body["reserve"])
+                if reservation.release is not None:
+                    raise ValueError("it settles a reservation for the second time")
+                reservation.release = body["release"]
+            case _:
+                raise ValueError(f"no entry is of the kind {entry.kind!r}")
+
+    def _take_grant(self, account: Account, ceiling: Fraction) -> None:
+        if ceiling < account.spent:
+            raise ValueError("its ceiling is below what was already spent")
+        account.ceiling = ceiling
+
+    def _take_reserve(self, entry: Entry, account: Account, body: dict[str, Any]) -> None:
+        charged = Fraction(body["charged"])
+        if charged != charge(from_json(body["guarantee"]), account.unit):
+            raise ValueError("it does not charge what its guarantee costs")
+        if account.spent + charged > account.ceiling:
+            raise ValueError("it spends more than the ceiling leaves")
+        account.spent += charged
+        self.reservations[entry.hash] = Reservation(dataset=entry.dataset)
+
+    def _take_rows(self, entry: Entry, reserve: str, fingerprint: str) -> None:
+        reservation = self._reservation(entry, reserve)
+        if reservation.fingerprint is not None or reservation.release is not None:
+            raise ValueError("its reservation has been spent on a table already")
+        if self.owner(fingerprint) not in (None, entry.dataset):
+            raise ValueError("its rows stand under another name")
+        reservation.fingerprint = fingerprint
+        self.owners.setdefault(fingerprint, entry.dataset)
+
+    def owner(self, fingerprint: str) -> str | None:
+        """The dataset these rows stand under. A table without rows (the empty fingerprint) is nobody's."""
+        return self.owners.get(fingerprint) if fingerprint else None
+
+    def _reservation(self, entry: Entry, reserve: str) -> Reservation:
+        reservation = self.reservations.get(reserve)
+        if reservation is None or reservation.dataset != entry.dataset:
+            raise ValueError("it points at no reservation of its dataset")
+        return reservation

@@ -1,0 +1,76 @@
+"""Queries: what may be asked of private counts, each with its proof obligation beside it.
+
+A query names the counts it needs and has two pure functions: `answer`, whole numbers from exact counts, and
+`sensitivity`, how far one person can move that answer. The neighbour law (`scumble.auditing.laws`) holds the second
+against the first for every query there is.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from scumble.model.counts import Counts, Integers, Tabulation
+from scumble.model.cut import Cut
+from scumble.model.guarantee import Unit
+from scumble.model.taxonomy import Node
+
+Region = tuple[str, Node]
+"""The records whose value of one attribute lies in one node: a box that spans all other attributes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sensitivity:
+    """A bound on the change of an answer between neighbouring tables: of each score of a choice, of the sum of all
+    absolute changes of a measurement. `monotone`: adding a record lowers no score."""
+
+    bound: int
+    monotone: bool = False
+
+
+class Query(ABC):
+    """A question to the holder."""
+
+    @property
+    @abstractmethod
+    def tabulation(self) -> Tabulation:
+        """The counts that `answer` needs."""
+
+    @property
+    def region(self) -> Region | None:
+        """The only records the answer depends on; None where all do."""
+        return None
+
+    @abstractmethod
+    def answer(self, counts: Counts) -> Integers:
+        """Whole numbers, a pure function of the counts."""
+
+    @abstractmethod
+    def sensitivity(self, unit: Unit) -> Sensitivity:
+        """How far neighbouring tables can move the answer, with the argument in the docstring."""
+
+
+class Choice(Query):
+    """A query whose answer is one score per candidate; nothing is told but a privately chosen index."""
+
+
+class Measurement(Query):
+    """A query whose answer is a vector, told with noise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellCounts(Measurement):
+    """How many records of each class lie in each cell of a cut, in units of 1/`resolution`, as one long vector."""
+
+    cut: Cut
+    resolution: int = 1
+
+    @property
+    def tabulation(self) -> Tabulation:
+        return Tabulation(cut=self.cut)
+
+    def answer(self, counts: Counts) -> Integers:
+        return counts.cells.ravel() * self.resolution
+
+    def sensitivity(self, unit: Unit) -> Sensitivity:
+        """A record lies in exactly one cell and has one class. Adding or removing it changes one count by one;
+        replacing it takes one from one count and adds one to another. The resolution multiplies every count."""
+        return Sensitivity(bound=(1 if unit is Unit.ADD_REMOVE else 2) * self.resolution)

@@ -1,0 +1,55 @@
+"""What all tests share: the real data sets and when their absence is a failure, and the Hypothesis profile."""
+
+import os
+from collections.abc import Generator
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+hypothesis.settings.register_profile(
+    "ci",
+    deadline=None,
+    derandomize=False,  # new examples every run: a law is searched, not replayed; the blob repeats a failure
+    print_blob=True,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+REQUIRED = "SCUMBLE_REAL_DATA_REQUIRED"
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder of the reference data sets. A test that asks for it is marked `real_data` by itself."""
+    return Path(os.environ["SCUMBLE_DATA"])
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if "data_folder" in getattr(item, "fixturenames", ()):
+        item.add_marker("real_data")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("real_data") is None:
+        return
+    folder = os.environ.get("SCUMBLE_DATA")
+    if not folder:
+        pytest.skip("needs the reference data sets: set SCUMBLE_DATA to their folder")
+    if not Path(folder).is_dir():
+        pytest.fail("SCUMBLE_DATA names no folder: correct it, or unset it to skip tests on real data", pytrace=False)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Where real data is required, a skipped test on it is a failed one, whoever skipped it and why."""
+    report = yield
+    expected_failure = hasattr(report, "wasxfail")
+    if report.skipped and not expected_failure and os.environ.get(REQUIRED) and item.get_closest_marker("real_data"):
+        report.outcome = "failed"
+        reason = call.excinfo.value if call.excinfo else "no reason given"
+        report.longrepr = f"{item.nodeid} was skipped, and {REQUIRED} forbids that: {reason}"
+    return report

@@ -1,0 +1,362 @@
+"""Hygiene of the repository, kept by reading it: imports, sizes, randomness, budgets, hosts and paths, the lock."""
+
+import ast
+import re
+import subprocess
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+pytest_plugins = ("pytester",)
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "src" / "scumble"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+# The rooms of the package and what each may import besides itself. `scumble` is the package's own __init__.
+BELOW_PRIVACY = {"errors", "model"}
+BELOW_METHODS = BELOW_PRIVACY | {"privacy"}
+BELOW_FLOW = BELOW_METHODS | {"engines", "mining", "files", "methods", "joint"}
+ABOVE_FLOW = BELOW_FLOW | {"flow", "scumble"}
+ALLOWED_ROOMS: dict[str, set[str]] = {
+    "errors": set(),
+    "model": {"errors"},
+    "engines": BELOW_PRIVACY,
+    "mining": BELOW_PRIVACY,
+    "files": BELOW_PRIVACY,
+    "privacy": BELOW_PRIVACY,
+    "methods": BELOW_METHODS,
+    "joint": BELOW_METHODS,
+    "flow": BELOW_FLOW,
+    "scumble": BELOW_FLOW | {"flow"},
+    "auditing": ABOVE_FLOW,
+    "experiments": ABOVE_FLOW,
+    "studio": ABOVE_FLOW,
+    "cli": ABOVE_FLOW | {"auditing", "experiments", "studio"},
+    "__main__": ABOVE_FLOW | {"cli"},
+}
+
+MOST_LINES = 400
+NOISE = "privacy/noise.py"
+RANDOM_MODULES = {"random", "secrets", "numpy.random"}
+RANDOM_NAMES = {
+    "os.urandom",
+    "os.getrandom",
+    "np.random",
+    "numpy.random",
+    "default_rng",
+    "SystemRandom",
+    "uuid.uuid1",
+    "uuid.uuid4",
+}
+# Written as expressions that do not match themselves, so this file is read like every other one.
+HOSTS_AND_PATHS = re.compile(
+    r"pypi\.org|files\.pythonhosted|--(?:extra-index-url|index-url|trusted-host|find-links)"
+    r"|(?<![\w.~-])/(?:work|home|root|Users)/"
+)
+
+
+def module_name(path: str) -> str:
+    parts = Path("scumble", path).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def room_of(module: str) -> str:
+    names = module.split(".")
+    return names[1] if len(names) > 1 else "scumble"
+
+
+def imported_modules(tree: ast.AST, path: str) -> Iterator[tuple[int, str]]:
+    """Every module named by an import, relative ones resolved, wherever in the file it stands."""
+    package = ["scumble", *Path(path).parts[:-1]]
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from ((node.lineno, name.name) for name in names)
+            case ast.ImportFrom(module=module, names=names, level=level):
+                above = package[: len(package) - level + 1] if level else []
+                base = ".".join([*above, *([module] if module else [])])
+                for name in names:
+                    yield node.lineno, f"{base}.{name.name}"
+            case ast.Call(
+                func=ast.Name(id="import_module" | "__import__") | ast.Attribute(attr="import_module"),
+                args=[ast.Constant(value=str(name)), *_],
+            ):
+                yield node.lineno, name
+
+
+def import_violations(source: str, path: str) -> list[str]:
+    """Imports against the table. In `from scumble import name`, name is a room or else something of the root."""
+    here = room_of(module_name(path))
+    if here not in ALLOWED_ROOMS:
+        return [f"{path}: '{here}' is no room of the table; give it a row in ALLOWED_ROOMS"]
+    found = []
+    for line, module in imported_modules(ast.parse(source), path):
+        if module.split(".")[0] != "scumble":
+            continue
+        there = room_of(module)
+        there = there if there in ALLOWED_ROOMS else "scumble"
+        if there != here and there not in ALLOWED_ROOMS[here]:
+            found.append(f"{path}:{line}: {here} may not import {there}")
+    return found
+
+
+def randomness(source: str, path: str) -> list[str]:
+    tree = ast.parse(source)
+    found = [
+        f"{path}:{line}: imports {module}"
+        for line, module in imported_modules(tree, path)
+        if any(module == name or module.startswith(name + ".") for name in RANDOM_MODULES | RANDOM_NAMES)
+    ]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute | ast.Name):
+            words = ast.unparse(node)
+            if words in RANDOM_NAMES or words.split(".")[-1] in RANDOM_NAMES:
+                found.append(f"{path}:{node.lineno}: uses {words}")
+    return found
+
+
+def float_budgets(source: str, path: str) -> list[str]:
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.arg(arg=name, annotation=annotation) if annotation is not None:
+                pass
+            case ast.AnnAssign(target=ast.Name(id=name) | ast.Attribute(attr=name), annotation=annotation):
+                pass
+            case _:
+                continue
+        if "epsilon" in name.lower() and re.search(r"\bfloat\d*\b", ast.unparse(annotation)):
+            found.append(f"{path}:{node.lineno}: {name} is a float; budgets are Fractions")
+    return found
+
+
+def hosts_and_paths(text: str, path: str) -> list[str]:
+    return [
+        f"{path}:{number}: {match.group()}"
+        for number, line in enumerate(text.splitlines(), start=1)
+        for match in HOSTS_AND_PATHS.finditer(line)
+    ]
+
+
+def modules_under(folder: str = "") -> list[Path]:
+    return [path for path in MODULES if path.relative_to(PACKAGE).as_posix().startswith(folder)]
+
+
+def check_modules(check: Callable[[str, str], list[str]], modules: list[Path]) -> None:
+    assert modules, "no module was read: the check would hold of nothing"
+    found = [line for path in modules for line in check(path.read_text("utf-8"), path.relative_to(PACKAGE).as_posix())]
+    assert not found, "\n".join(found)
+
+
+def repository_files() -> list[Path]:
+    """Tracked files and those that would be, so that the tests also hold before a commit."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout.split("\0")
+    return sorted({ROOT / name for name in names if name and (ROOT / name).is_file()})
+
+
+def pinned_versions() -> dict[str, str]:
+    lines = (ROOT / "requirements.lock").read_text("utf-8").splitlines()
+    requirements = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    pins = {}
+    for requirement in requirements:
+        (specifier,) = requirement.specifier
+        assert specifier.operator == "==", f"{requirement} is not pinned: run `make lock`"
+        assert requirement.url is None, f"{requirement} names a place: run `make lock`"
+        pins[canonicalize_name(requirement.name)] = specifier.version
+    return pins
+
+
+def test_imports_point_one_way() -> None:
+    check_modules(import_violations, MODULES)
+
+
+def test_the_table_of_rooms_has_no_cycle() -> None:
+    remaining = {room: set(allowed) for room, allowed in ALLOWED_ROOMS.items()}
+    while free := [room for room, allowed in remaining.items() if not allowed & remaining.keys()]:
+        for room in free:
+            del remaining[room]
+    assert not remaining
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("model/schema.py", "import scumble.privacy.noise"),
+        ("model/schema.py", "from scumble.privacy import noise"),
+        ("model/schema.py", "from scumble import privacy"),
+        ("model/schema.py", "from scumble import release"),
+        ("model/schema.py", "from ..privacy import noise"),
+        ("model/__init__.py", "from ..flow import release"),
+        ("methods/diffgen/method.py", "from ...engines.memory import MemoryEngine"),
+        ("methods/diffgen/method.py", "def f():\n    from scumble.engines.memory import MemoryEngine"),
+        ("engines/spark.py", "import importlib\nimportlib.import_module('scumble.privacy')"),
+        ("mining/tree.py", "if TYPE_CHECKING:\n    from scumble.files.release import read"),
+        ("privacy/holder.py", "from scumble.engines.memory import MemoryEngine"),
+        ("flow.py", "from scumble.cli import main"),
+        ("__init__.py", "from scumble.cli import main"),
+        ("studio/page.py", "from scumble.cli import main"),
+        ("errors.py", "from scumble.model import plan"),
+        ("utils.py", ""),
+    ],
+)
+def test_a_planted_import_is_caught(path: str, source: str) -> None:
+    assert len(import_violations(source, path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("model/schema.py", "import numpy\nfrom scumble.errors import InputError\nfrom scumble.model.cut import Cut"),
+        ("methods/diffgen/method.py", "from scumble.privacy.query import Query\nfrom ..plain import method"),
+        ("flow.py", "from scumble.files import folder\nfrom scumble.joint.holder import JointHolder"),
+        ("cli.py", "import scumble\nfrom scumble import flow\nfrom scumble.experiments.compare import compare"),
+        ("__init__.py", "from scumble.flow import release"),
+    ],
+)
+def test_a_rightful_import_passes(path: str, source: str) -> None:
+    assert import_violations(source, path) == []
+
+
+def test_modules_stay_short() -> None:
+    lengths = {path.relative_to(ROOT).as_posix(): len(path.read_text("utf-8").splitlines()) for path in MODULES}
+    assert {path: lines for path, lines in lengths.items() if lines > MOST_LINES} == {}
+
+
+def test_randomness_lives_in_noise_alone() -> None:
+    check_modules(randomness, [path for path in MODULES if path != PACKAGE / NOISE])
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import random",
+        "import secrets as s",
+        "from secrets import token_bytes",
+        "import numpy.random",
+        "from numpy import random",
+        "from numpy.random import default_rng",
+        "import os\nkey = os.urandom(32)",
+        "from os import urandom",
+        "import numpy as np\nx = np.random.laplace()",
+        "import numpy\ngenerator = numpy.random.Generator",
+        "def draw(default_rng):\n    return default_rng()",
+    ],
+)
+def test_planted_randomness_is_caught(source: str) -> None:
+    assert randomness(source, "methods/diffgen/method.py")
+
+
+def test_words_about_randomness_pass() -> None:
+    assert randomness('"""No np.random here."""\nrandom_sources = 4\nself.random', "model/plan.py") == []
+
+
+def test_no_float_is_called_epsilon_where_budgets_are_spent() -> None:
+    check_modules(float_budgets, modules_under("privacy/"))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def spend(epsilon: float): ...",
+        "def spend(*, step_epsilon: Fraction | float = 1): ...",
+        "class Spend:\n    epsilon: 'float'",
+        "self.epsilon: np.float64 = x",
+    ],
+)
+def test_a_planted_float_budget_is_caught(source: str) -> None:
+    assert len(float_budgets(source, "privacy/holder.py")) == 1
+
+
+def test_exact_budgets_and_other_floats_pass() -> None:
+    assert float_budgets("def f(epsilon: Fraction, scale: float, x): ...", "privacy/noise.py") == []
+
+
+def test_no_package_host_and_no_machine_path() -> None:
+    found = []
+    for path in repository_files():
+        try:
+            text = path.read_text("utf-8")
+        except UnicodeDecodeError:
+            continue  # a picture or an archive
+        found += hosts_and_paths(text, path.relative_to(ROOT).as_posix())
+    assert not found, "\n".join(found)
+
+
+def test_planted_hosts_and_paths_are_caught() -> None:
+    planted = ["https://pypi" + ".org/simple", "https://files" + ".pythonhosted.org", "--index" + "-url x"]
+    planted += [f"open('/{folder}/me')" for folder in ("work", "home", "root")]
+    for line in planted:
+        assert len(hosts_and_paths(line, "docs/x.md")) == 1, line
+    for line in ("../shared/data", "docs/home/page.md", "#!/usr/bin/env bash", "homework/root/work/x"):
+        assert hosts_and_paths(line, "docs/x.md") == [], line
+
+
+def test_the_listing_of_files_sees_this_one() -> None:
+    assert Path(__file__).resolve() in repository_files()
+
+
+def test_the_lock_pins_every_declared_dependency() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    pins = pinned_versions()
+    for line in project["dependencies"] + project["optional-dependencies"]["dev"]:
+        requirement = Requirement(line)
+        pinned = pins.get(canonicalize_name(requirement.name))
+        assert pinned is not None, f"{requirement.name} is not in requirements.lock: run `make lock`"
+        assert requirement.specifier.contains(pinned), f"{line} does not allow the pinned {pinned}: run `make lock`"
+
+
+REAL_DATA_TESTS = """
+    import pytest
+
+    @pytest.mark.real_data
+    def test_marked():
+        pass
+
+    def test_with_the_fixture(data_folder):
+        assert data_folder.is_dir()
+
+    @pytest.mark.real_data
+    def test_that_skips_itself():
+        pytest.skip("not today")
+
+    def test_without_data():
+        pytest.skip("anyone may")
+"""
+
+
+@pytest.mark.parametrize(
+    ("data", "required", "outcomes"),
+    [
+        (None, False, {"skipped": 4}),
+        (None, True, {"failed": 3, "skipped": 1}),
+        ("there", False, {"passed": 2, "skipped": 2}),
+        ("there", True, {"passed": 2, "failed": 1, "skipped": 1}),
+        ("missing", False, {"failed": 3, "skipped": 1}),
+    ],
+)
+def test_absent_real_data_skips_or_fails(
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    data: str | None,
+    required: bool,
+    outcomes: dict[str, int],
+) -> None:
+    for variable in ("SCUMBLE_DATA", "SCUMBLE_REAL_DATA_REQUIRED"):
+        monkeypatch.delenv(variable, raising=False)
+    if data is not None:
+        monkeypatch.setenv("SCUMBLE_DATA", str(pytester.path / data))
+    if required:
+        monkeypatch.setenv("SCUMBLE_REAL_DATA_REQUIRED", "1")
+    pytester.mkdir("there")
+    pytester.makeini("[pytest]\nmarkers = real_data: as in pyproject.toml")
+    pytester.makeconftest((ROOT / "tests" / "conftest.py").read_text("utf-8"))
+    pytester.makepyfile(REAL_DATA_TESTS)
+    result = pytester.runpytest_inprocess("--strict-markers", "-p", "no:cacheprovider")
+    counted = result.parseoutcomes()
+    assert {"failed" if kind == "errors" else kind: number for kind, number in counted.items()} == outcomes
