@@ -23,6 +23,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import scumble
 from scumble.errors import BudgetError, CheckError, InputError, ScumbleError
 from scumble.model.guarantee import Guarantee, KAnonymity, PureDP, Unit
 from scumble.privacy.book import START, Entry, canonical, seal
@@ -31,6 +32,7 @@ from scumble.privacy.ledger_file import default_path
 
 COLUMNS = ("sequence", "time", "kind", "dataset", "body", "previous", "hash")
 RELEASE = "ab" * 32
+PACKAGE = list(scumble.__path__)
 
 
 def pure(epsilon: str | int, unit: Unit = Unit.ADD_REMOVE) -> PureDP:
@@ -89,6 +91,7 @@ def test_the_first_charge_opens_the_account_with_itself_as_the_ceiling(ledger: L
     assert (found["unit"], found["spent"], found["ceiling"]) == ("add-remove", "0.7", "0.7")
     assert [entry["kind"] for entry in found["entries"]] == ["open", "reserve"]
     assert found["entries"][1]["hash"] == receipt.entry
+    assert receipt.to_json() == {"entry": receipt.entry, "charged": "0.7", "spent": "0.7", "ceiling": "0.7"}
 
 
 def test_a_second_charge_is_refused_then_granted_then_accepted(ledger: Ledger) -> None:
@@ -109,6 +112,17 @@ def test_the_command_in_the_refusal_is_quoted_for_the_shell(ledger: Ledger) -> N
     reserve(ledger, "my survey; rm")
     with pytest.raises(BudgetError, match="scumble ledger grant 'my survey; rm' 2 --reason"):
         reserve(ledger, "my survey; rm")
+
+
+def test_the_command_in_the_refusal_leads_to_this_ledger(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    reserve(ledger)
+    with pytest.raises(BudgetError) as refusal:
+        reserve(ledger)
+    assert str(refusal.value).endswith(f'scumble ledger grant adult 2 --reason "..." --ledger {ledger.path}')
+    monkeypatch.setenv("SCUMBLE_LEDGER", str(ledger.path))
+    with pytest.raises(BudgetError) as refusal:
+        reserve(ledger)
+    assert str(refusal.value).endswith('scumble ledger grant adult 2 --reason "..."')
 
 
 def test_ceilings_are_exact_with_thirds(ledger: Ledger) -> None:
@@ -350,9 +364,13 @@ def test_the_key_and_the_accounts_survive_closing(path: Path) -> None:
 
 
 def spawn(script: str, *arguments: object) -> "subprocess.Popen[str]":
-    """A Python process of its own, with this one's search path, that talks over its pipes."""
+    """A Python process of its own, with this one's search path, that talks over its pipes.
+
+    It goes round the package's front door, behind which every library is imported: the ledger needs none of them.
+    """
     prelude = (
-        "import os, signal, sys; from fractions import Fraction; from pathlib import Path\n"
+        "import os, signal, sys, types; from fractions import Fraction; from pathlib import Path\n"
+        f"sys.modules['scumble'] = types.ModuleType('scumble'); sys.modules['scumble'].__path__ = {PACKAGE!r}\n"
         "from scumble.errors import BudgetError; from scumble.model.guarantee import PureDP, Unit\n"
         "from scumble.privacy.ledger import Ledger\n"
         "third = dict(unit=Unit.ADD_REMOVE, guarantee=PureDP(epsilon=Fraction(1, 3), unit=Unit.ADD_REMOVE),\n"
@@ -618,7 +636,7 @@ def test_an_edit_under_an_open_ledger_is_found_by_verify(full: Path) -> None:
 def forge(path: Path, kind: str, dataset: str, body: object, **changes: Any) -> None:
     """Append an entry with a good hash, as somebody with the code and the key could, whatever it says."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("DROP TRIGGER entries_follow")
+        connection.execute("DROP TRIGGER IF EXISTS entries_follow")
         (key,) = connection.execute("SELECT value FROM meta").fetchone()
         sequence, previous = connection.execute("SELECT max(sequence), hash FROM entries").fetchone()
         text = body if isinstance(body, str) else canonical(body)
@@ -704,6 +722,14 @@ def test_an_entry_that_misuses_a_reservation_is_found_though_the_chain_holds(
     message = refusal_of(full)
     assert "Entry 10 of the ledger does not hold" in message
     assert reason in message
+
+
+def test_rows_after_the_settlement_are_found_though_the_chain_holds(path: Path) -> None:
+    with Ledger.open(path) as ledger:
+        receipt = reserve(ledger)
+        ledger.settle(receipt, RELEASE)
+    forge(path, "rows", "adult", {"reserve": receipt.entry, "fingerprint": "aa"})
+    assert "Entry 4 of the ledger does not hold: its reservation has been spent" in refusal_of(path)
 
 
 @pytest.mark.parametrize(

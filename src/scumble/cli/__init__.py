@@ -1,15 +1,19 @@
 """The command line: a thin skin over `flow`."""
 
 import sys
+from typing import NoReturn
 
 import typer
-from rich.markup import escape
+from rich.text import Text
 
 from scumble.cli import owner
 from scumble.cli.ledger import ledger_app
 from scumble.cli.output import err
 from scumble.cli.schema import schema_app
 from scumble.errors import ScumbleError
+
+INTERRUPTED = 130
+"""What typer makes of Ctrl-C; ours is 1 before a charge, and `Interrupted` says 5 after it."""
 
 app = typer.Typer(
     name="scumble",
@@ -24,12 +28,31 @@ app.add_typer(ledger_app, name="ledger")
 
 
 def main() -> None:
-    """Run the command line; errors become one line on standard error and an exit code."""
+    """Run the command line; what goes wrong becomes one line on standard error and an exit code."""
     try:
-        app()
+        code = app(standalone_mode=False)
     except ScumbleError as error:
-        err.print(f"[bold red]error:[/bold red] {escape(str(error))}")
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        err.print("Interrupted. Nothing was charged.")
-        sys.exit(1)
+        _fail(str(error), error.exit_code)
+    except typer.TyperException as error:
+        _fail(_usage(error), error.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        _fail(f"The machine failed: {place}{error.strerror or error}. See that the disk has room and is yours to use.")
+    if code == INTERRUPTED:
+        _fail("Interrupted. Nothing was charged.")
+    sys.exit(code)
+
+
+def _usage(error: typer.TyperException) -> str:
+    """What was wrong with the words of a command; nothing where typer has printed its help instead."""
+    problem = error.format_message().rstrip(".")
+    context = getattr(error, "ctx", None)
+    return f"{problem}. See `{context.command_path if context else 'scumble'} --help`." if problem else ""
+
+
+def _fail(message: str, code: int = 1) -> NoReturn:
+    if message:
+        err.print(Text.assemble(("error:", "bold red"), " ", message))
+    sys.exit(code)

@@ -16,13 +16,19 @@ from scumble.flow import Progress as Tell
 PATIENCE_SECONDS = 2.0
 """Work shorter than this shows no progress bar."""
 
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+# What is printed are often somebody's names and paths: no bracket or colon in them means anything to us.
+out = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 def print_json(data: dict[str, Any]) -> None:
     """One JSON object on standard output."""
     typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+def print_text(text: str) -> None:
+    """Prose on standard output: broken between words on a terminal, one line for whoever reads it from a pipe."""
+    out.print(text, soft_wrap=not out.is_terminal)
 
 
 def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:

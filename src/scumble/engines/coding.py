@@ -4,8 +4,10 @@ Whatever a cell holds, coding does not fail: values off the public domain and ce
 schema's `outside` rule.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import numba
 import numpy as np
@@ -19,8 +21,9 @@ from scumble.model.taxonomy import Grid, Tree
 Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 Block = tuple[Codes, ...]
 
-NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-"""What text is read as a number, after spaces around it are taken off."""
+NUMBER = r"^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf|infinity))$"
+"""What text is read as a number, after spaces around it are taken off. It reads what it writes of a column of doubles,
+so infinities too; NaN is no number."""
 
 
 def code_type(size: int) -> type[np.unsignedinteger]:
@@ -66,7 +69,7 @@ def _tree_coder(attribute: Attribute, tree: Tree) -> Callable[[pa.Array], Column
     missing = attribute.missing_code
     drop = attribute.outside is Outside.DROP
     unknown = -1 if drop else missing or 0
-    empty = unknown if missing is None else missing
+    empty = known.get("", unknown) if missing is None else missing
 
     def code(column: pa.Array) -> ColumnCodes:
         if not pa.types.is_dictionary(column.type):
@@ -92,12 +95,22 @@ def _signed(indices: pa.Array) -> pa.Array:
 
 
 def _text(column: pa.Array) -> pa.Array:
-    return column if pa.types.is_string(column.type) else column.cast(pa.string())
+    if pa.types.is_string(column.type):
+        return column
+    if _is_bytes(column.type):
+        # Bytes that are no UTF-8 are a value off the domain, not an error.
+        texts = [None if value is None else value.decode("utf-8", "replace") for value in column.to_pylist()]
+        return pa.array(texts, pa.string())
+    return column.cast(pa.string())
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view)
+    return any(test(kind) for test in tests)
 
 
 def _grid_coder(attribute: Attribute, grid: Grid) -> Callable[[pa.Array], ColumnCodes]:
     edges = grid.edge_floats
-    cells_per_unit = grid.cells / (edges[-1] - edges[0]) if grid.step is not None else 0.0
     codes_as = code_type(grid.size)
     drop = attribute.outside is Outside.DROP
     missing = attribute.missing_code
@@ -107,9 +120,10 @@ def _grid_coder(attribute: Attribute, grid: Grid) -> Callable[[pa.Array], Column
 
     def code(column: pa.Array) -> ColumnCodes:
         values, is_empty = _numbers(column, label)
+        bounds = _as_precise(edges, column.type)
         codes = np.empty(len(values), dtype=codes_as)
         dropped = np.zeros(len(values) if drop else 0, dtype=np.bool_)
-        _place(values, edges, cells_per_unit, unreadable, codes, dropped)
+        _place(values, bounds, _cells_per_unit(grid, bounds), unreadable, codes, dropped)
         if is_empty is not None:
             codes[is_empty] = max(empty, 0)
             if drop:
@@ -117,6 +131,24 @@ def _grid_coder(attribute: Attribute, grid: Grid) -> Callable[[pa.Array], Column
         return ColumnCodes(codes=codes, kept=~dropped if drop and dropped.any() else None)
 
     return code
+
+
+def _as_precise(edges: npt.NDArray[np.float64], kind: pa.DataType) -> npt.NDArray[np.float64]:
+    """The edges, as near to the decimals they are as the column's own type: 0.7 in single precision is below 0.7."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    with np.errstate(over="ignore"):
+        if pa.types.is_float32(kind):
+            return edges.astype(np.float32).astype(np.float64)
+        if pa.types.is_float16(kind):
+            return edges.astype(np.float16).astype(np.float64)
+    return edges
+
+
+def _cells_per_unit(grid: Grid, edges: npt.NDArray[np.float64]) -> float:
+    """How many cells of a regular grid a unit is wide; 0 where there is no such number, and cells are searched for."""
+    width = float(edges[-1]) - float(edges[0])
+    per_unit = grid.cells / width if grid.step is not None and width > 0 else 0.0
+    return per_unit if math.isfinite(per_unit) else 0.0
 
 
 def read_numbers(column: pa.Array) -> npt.NDArray[np.float64]:
@@ -128,26 +160,34 @@ def _numbers(column: pa.Array, label: str | None) -> tuple[npt.NDArray[np.float6
     """The column as doubles, NaN where it does not parse, and which cells are empty or say `label`."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        numeric = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
-        if not numeric and not pa.types.is_decimal(column.type):
-            column = column.cast(pa.string())
     empty = None
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        text = pc.utf8_trim_whitespace(column)
-        hollow = pc.fill_null(pc.is_in(text, pa.array(["" if label is None else label, ""], text.type)), True)
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        if column.null_count:
+            empty = column.is_null().to_numpy(zero_copy_only=False)
+    else:
+        # Decimals are read as their text: Arrow's own way from them to doubles does not find the nearest one.
+        text = pc.utf8_trim_whitespace(column if pa.types.is_large_string(column.type) else _text(column))
+        hollow = pc.fill_null(pc.is_in(text, pa.array(["", (label or "").strip()], text.type)), True)
         if pc.any(hollow).as_py():
             empty = hollow.to_numpy(zero_copy_only=False)
         column = _parse(text)
-    elif column.null_count:
-        empty = column.is_null().to_numpy(zero_copy_only=False)
     values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    number = _number(label)
+    if number is not None:
+        empty = values == number if empty is None else empty | (values == number)
     return values, empty
 
 
 def _parse(text: pa.Array) -> pa.Array:
     readable = pc.match_substring_regex(text, NUMBER)
     return pc.if_else(readable, text, pa.scalar(None, text.type)).cast(pa.float64())
+
+
+@cache
+def _number(label: str | None) -> float | None:
+    """The number that stands for missing values, as in `missing: "-999"`, however a cell writes it."""
+    value: float | None = _parse(pa.array([label], pa.string()))[0].as_py()
+    return value
 
 
 @numba.njit(nogil=True, cache=True)

@@ -22,18 +22,22 @@ class DuckDBEngine:
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
-        self._folder = tempfile.TemporaryDirectory(prefix="scumble-")
-        path = Path(self._folder.name)
-        self._connection = duckdb.connect(
-            str(path / "coded.duckdb"),
-            config={"memory_limit": MEMORY_LIMIT, "temp_directory": str(path / "spill")},
-        )
         columns = ", ".join(
             f"{_column(place)} {SQL_TYPES[code_type(attribute.domain.size)]}"
             for place, attribute in enumerate(schema.attributes)
         )
-        self._connection.execute(f"CREATE TABLE coded ({columns})")
         self._rows = 0
+        self._folder = tempfile.TemporaryDirectory(prefix="scumble-")
+        path = Path(self._folder.name)
+        try:
+            self._connection = duckdb.connect(
+                str(path / "coded.duckdb"),
+                config={"memory_limit": MEMORY_LIMIT, "temp_directory": str(path / "spill")},
+            )
+            self._connection.execute(f"CREATE TABLE coded ({columns})")
+        except BaseException:
+            self._folder.cleanup()
+            raise
 
     @classmethod
     def open(cls, batches: Iterable[pa.RecordBatch], schema: Schema) -> "DuckDBEngine":

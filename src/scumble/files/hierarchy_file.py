@@ -5,6 +5,7 @@ repetitions for one node.
 """
 
 import csv
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,28 @@ from scumble.model.taxonomy import Node, Tree
 def read_hierarchy(path: Path) -> Tree:
     """Read a taxonomy from ARX's format, fields separated by semicolons (or by commas where there is no semicolon)."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         raise InputError(f"There is no hierarchy file {path}. Paths are relative to the schema file.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"The hierarchy file {path} cannot be read: {error}. Give a UTF-8 text file.") from error
-    delimiter = ";" if ";" in text.partition("\n")[0] else ","
+    try:
+        return Tree.nested(_nested(_lines(text)))
+    except (InputError, csv.Error) as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def _lines(text: str) -> list[list[str]]:
+    """The fields of every line; semicolons separate them where the first line has one outside quotes."""
+    semicolons, commas = (list(csv.reader(StringIO(text, newline=""), delimiter=each)) for each in ";,")
+    return semicolons if semicolons and len(semicolons[0]) > 1 else commas
+
+
+def _nested(lines: list[list[str]]) -> dict[str, Any]:
     nested: dict[str, Any] = {}
     parents: dict[str, str | None] = {}
-    for number, line in enumerate(csv.reader(text.splitlines(), delimiter=delimiter), start=1):
+    leaves: set[str] = set()
+    for number, line in enumerate(lines, start=1):
         names = [name for place, name in enumerate(line) if place == 0 or name != line[place - 1]]
         if not names:
             continue
@@ -32,24 +46,21 @@ def read_hierarchy(path: Path) -> Tree:
         for name in reversed(names):
             if parents.setdefault(name, above) != above:
                 raise InputError(
-                    f"{path}, line {number}: {name!r} stands below {above!r} here and below {parents[name]!r} before. "
+                    f"line {number}: {name!r} stands below {above!r} here and below {parents[name]!r} before. "
                     "Each name has one place in the tree."
                 )
+            if above in leaves:
+                raise InputError(f"line {number}: {above!r} has children here and is a leaf before. Rename one.")
             above = name
             place = place.setdefault(name, {})
-        if place or sum(1 for _ in _walk(nested, names[0])) != 1:
-            raise InputError(f"{path}, line {number}: {names[0]!r} is a leaf here and has children elsewhere.")
+        if place:
+            raise InputError(f"line {number}: {names[0]!r} is a leaf here and has children before. Rename one.")
+        if names[0] in leaves:
+            raise InputError(f"line {number}: the leaf {names[0]!r} has a line already. Write one line per leaf.")
+        leaves.add(names[0])
     if not nested:
-        raise InputError(f"The hierarchy file {path} is empty. Write one line per leaf: leaf;parent;...;root.")
-    return Tree.nested(nested)
-
-
-def _walk(nested: dict[str, Any], name: str) -> Any:
-    """Every place where a name stands."""
-    for key, below in nested.items():
-        if key == name:
-            yield below
-        yield from _walk(below, name)
+        raise InputError("the file is empty. Write one line per leaf: leaf;parent;...;root.")
+    return nested
 
 
 def write_hierarchy(tree: Tree, path: Path) -> None:
@@ -65,5 +76,8 @@ def write_hierarchy(tree: Tree, path: Path) -> None:
     descend(tree.root, [])
     height = max(len(line) for line in lines)
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter=";", lineterminator="\n")
+        # Fields with a character of the line's end are quoted; and a lone field, for it shows no delimiter.
+        writer = csv.writer(
+            file, delimiter=";", lineterminator="\r\n", quoting=csv.QUOTE_MINIMAL if height > 1 else csv.QUOTE_ALL
+        )
         writer.writerows([line[0]] * (height - len(line)) + line for line in lines)

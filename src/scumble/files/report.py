@@ -1,7 +1,7 @@
 """The two pages of a release folder: report.html for the owner and the receiver, README.md for the miner.
 
 What stands on them is read off the release, all of which is public or paid for, and off the ledger's receipt. This
-module turns that into numbers; the templates beside it hold the sentences and draw bars as SVG in percentages.
+module makes the numbers and the bars; the templates beside it hold the sentences.
 """
 
 import json
@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup, escape
 
 from scumble.model.budget import budget_text
 from scumble.model.counts import Integers
@@ -27,7 +29,6 @@ from scumble.model.taxonomy import Grid
 LARGEST_CELLS = 12
 COLOURS = 5
 """So many classes have a colour of their own in the plot; any more share one."""
-LISTED_CLASSES = 24
 LISTED_VALUES = 120
 SUSPICIONS = (0.01, 0.1, 0.5, 0.9)
 YARDSTICKS = (Fraction(1, 10), Fraction(1), Fraction(3), Fraction(10))
@@ -46,13 +47,14 @@ ROUNDINGS: Mapping[Rounding, str] = {
 
 def report_page(release: Release, receipt: Mapping[str, str]) -> str:
     """The report as one self-contained HTML file."""
-    guarantee = release.plan.guarantee
+    guarantee, sizes = release.plan.guarantee, release.count.sum(axis=1)
     page = _environment().get_template("report.html")
     return page.render(
         release=release,
         guarantee=guarantee,
         replace=guarantee.unit is Unit.REPLACE,
         attributes=[_published(attribute) for attribute in _columns(release)],
+        even=_belief(guarantee.epsilon, 0.5),
         beliefs=[_belief(guarantee.epsilon, suspicion) for suspicion in SUSPICIONS],
         yardsticks=[(epsilon, _belief(epsilon, 0.5)) for epsilon in YARDSTICKS],
         factor=_factor(guarantee.epsilon),
@@ -60,8 +62,10 @@ def report_page(release: Release, receipt: Mapping[str, str]) -> str:
         receipt=receipt,
         account=_belief(Fraction(receipt["spent"]), 0.5) if "spent" in receipt else None,
         totals=_totals(release),
-        plot=_largest_cells(release),
-        noise=_noise(release),
+        plot=_largest_cells(release, sizes),
+        bands=_bands(release, sizes),
+        deviation=math.sqrt(release.variance),
+        cell_deviation=_cell_deviation(release),
         rounding=ROUNDINGS[release.rounding],
     )
 
@@ -96,9 +100,9 @@ def _environment() -> Environment:
     environment.filters |= {
         "budget": budget_text,
         "percent": percent,
-        "place": lambda share: f"{100 * share:.3f}%",
         "whole": whole,
         "significant": significant,
+        "with_code": with_code,
         "code": markdown_code,
         "plain": markdown_text,
         "python": lambda text: json.dumps(text, ensure_ascii=False),
@@ -138,6 +142,11 @@ def significant(number: float) -> str:
     return f"{number:,.{digits}f}"
 
 
+def with_code(text: str) -> Markup:
+    """Text as HTML, with what stands between backticks set as code."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
 def markdown_code(text: str) -> str:
     """A code span that holds any text, backticks and line ends included.
 
@@ -155,12 +164,35 @@ def markdown_text(text: str) -> str:
     return re.sub(r"([\\`*_\[\]<>#|~&])", r"\\\1", " ".join(text.split()))
 
 
+def _bar(label: str, *shapes: str) -> Markup:
+    """A drawing as wide as the place it stands in, with no text in it. The label says the same in words."""
+    return Markup(f'<svg role="img" aria-label="{escape(label)}">{"".join(shapes)}</svg>')
+
+
+def _box(style: str, left: float, width: float, *, top: int = 0, height: int = 14) -> str:
+    """A rectangle: across in shares of the drawing's width, down in pixels."""
+    return f'<rect class="{style}" x="{100 * left:.3f}%" width="{100 * width:.3f}%" y="{top}" height="{height}"/>'
+
+
+def _line(left: float, right: float, *, top: int, bottom: int) -> str:
+    return f'<line x1="{100 * left:.3f}%" x2="{100 * right:.3f}%" y1="{top}" y2="{bottom}"/>'
+
+
 class _Belief(NamedTuple):
     """A suspicion, and how far it can move at the worst on seeing the release."""
 
     before: float
     lowest: float
     highest: float
+
+    @property
+    def bar(self) -> Markup:
+        return _bar(
+            f"From {percent(self.before)} down to {percent(self.lowest)} or up to {percent(self.highest)}",
+            _box("rail", 0, 1, top=6, height=2),
+            _box("range", self.lowest, self.highest - self.lowest, top=3, height=8),
+            _line(self.before, self.before, top=0, bottom=14),
+        )
 
 
 def _belief(epsilon: Fraction, suspicion: float) -> _Belief:
@@ -176,20 +208,22 @@ def _factor(epsilon: Fraction) -> str:
     return significant(math.exp(float(epsilon))) if power < 6 else f"10^{math.floor(power)}"
 
 
-class _SpendPart(NamedTuple):
+class _Share(NamedTuple):
+    """A spend's part of the whole budget."""
+
     spend: Spend
     total: Fraction
-    start: float
     share: float
+    box: Markup
 
 
-def _spends(release: Release) -> Iterator[_SpendPart]:
-    """Each spend with its place in the bar of the whole budget."""
-    guarantee, start = release.plan.guarantee, Fraction(0)
-    for spend in release.plan.spends:
+def _spends(release: Release) -> Iterator[_Share]:
+    guarantee, start = release.plan.guarantee, 0.0
+    for place, spend in enumerate(release.plan.spends):
         total = spend.total(guarantee.unit)
-        yield _SpendPart(spend, total, float(start / guarantee.epsilon), float(total / guarantee.epsilon))
-        start += total
+        share = float(total / guarantee.epsilon)
+        yield _Share(spend, total, share, Markup(_box(f"t{place % 6}", start, share, height=26)))
+        start += share
 
 
 class _Published(NamedTuple):
@@ -198,7 +232,7 @@ class _Published(NamedTuple):
     name: str
     numeric: bool
     size: int
-    values: list[tuple[str, int]]
+    labels: list[tuple[str, int]]
     missing: str | None
     """The published value under which missing ones are found, where the schema knows missing values."""
 
@@ -226,7 +260,7 @@ def _published(attribute: Attribute) -> _Published:
         name=attribute.name,
         numeric=isinstance(domain, Grid),
         size=domain.size,
-        values=list(zip(labels, covered, strict=True)),
+        labels=list(zip(labels, covered, strict=True)),
         missing=None if missing is None else _label(attribute, missing),
     )
 
@@ -241,90 +275,91 @@ class _Total(NamedTuple):
 
 
 def _totals(release: Release) -> list[_Total]:
-    """One line for each of the largest classes in the schema's order, and one for all of them at the end."""
+    """One line for each class, and one for all of them where there are several."""
     cells, classes = release.count.shape
     measured, published = release.measured.sum(axis=0) / release.resolution, release.count.sum(axis=0)
     one, every = (DEVIATIONS_95 * math.sqrt(release.variance * entries) for entries in (cells, cells * classes))
-    return [
-        *(
-            _Total(release.schema.classes[k], float(measured[k]), one, int(published[k]))
-            for k in np.sort(_largest(published, LISTED_CLASSES))
-        ),
-        _Total("", float(measured.sum()), every, int(published.sum())),
-    ]
+    lines = [_Total(_class_name(release, k), float(measured[k]), one, int(published[k])) for k in range(classes)]
+    if classes > 1:
+        lines.append(_Total("all classes", float(measured.sum()), every, int(published.sum())))
+    return lines
 
 
-class _CellBar(NamedTuple):
-    """A cell of the plot; everything horizontal is a share of the longest bar."""
+def _class_name(release: Release, place: int) -> str:
+    return "all rows" if release.schema.target is None else release.schema.classes[place] or "(no name)"
 
+
+class _Cell(NamedTuple):
     values: list[tuple[str, str]]
+    """What sets it apart from the other cells of the plot: attributes and their published values."""
     size: int
-    counts: list[int]
-    starts: list[float]
-    widths: list[float]
-    whisker: tuple[float, float]
+    bar: Markup
 
 
-class _CellPlot(NamedTuple):
+class _Cells(NamedTuple):
     classes: list[str]
     """By colour; the last may stand for all others together."""
-    bars: list[_CellBar]
-    either_side: float
+    common: list[tuple[str, str]]
+    cells: list[_Cell]
     left_out: int
     """How many more cells have rows."""
 
 
-def _largest_cells(release: Release) -> _CellPlot:
-    """The largest cells: bars of published counts, and whiskers two standard deviations around the measured value."""
-    sizes = release.count.sum(axis=1)
-    cells = _largest(sizes, LARGEST_CELLS)
-    cells = cells[sizes[cells] > 0]
-    either_side = 2 * math.sqrt(release.variance * release.count.shape[1])
-    measured = release.measured[cells].sum(axis=1) / release.resolution
-    longest = float(max([1, *sizes[cells], *(measured + either_side)]))
-    classes, counts = _by_colour(release, cells)
-    ends = np.cumsum(counts, axis=1)
+def _largest_cells(release: Release, sizes: Integers) -> _Cells:
+    """The largest cells: bars of published counts, and whiskers two standard deviations around the measured size."""
+    places = _largest(sizes, LARGEST_CELLS)
+    places = places[sizes[places] > 0]
+    either_side = 2 * _cell_deviation(release)
+    measured = release.measured[places].sum(axis=1) / release.resolution
+    longest = float(max([1, *sizes[places], *(measured + either_side)]))
+    classes, counts = _by_colour(release, places)
+    common, apart = _values(release, places)
+    cells = []
+    for row, size in enumerate(sizes[places].tolist()):
+        end, boxes = 0, []
+        for colour, count in enumerate(counts[row].tolist()):
+            boxes.append(_box(f"c{colour}", end / longest, count / longest))
+            end += count
+        low, high = (max(0.0, (measured[row] + side) / longest) for side in (-either_side, either_side))
+        whisker = [_line(low, high, top=7, bottom=7), *(_line(tip, tip, top=3, bottom=11) for tip in (low, high))]
+        label = ", ".join(f"{name} {whole(count)}" for name, count in zip(classes, counts[row], strict=True))
+        cells.append(_Cell(apart[row], size, _bar(label, *boxes, *whisker)))
+    return _Cells(classes, common, cells, int(np.count_nonzero(sizes)) - len(cells))
+
+
+def _values(release: Release, places: Integers) -> tuple[list[tuple[str, str]], list[list[tuple[str, str]]]]:
+    """The attributes and values that some cells have in common, and for each cell those that set it apart."""
     predictors = release.schema.predictors
-    digits = np.unravel_index(cells, [attribute.domain.size for attribute in predictors])
-    bars = [
-        _CellBar(
-            values=[
-                (attribute.name, _label(attribute, int(digit[row])))
-                for attribute, digit in zip(predictors, digits, strict=True)
-                if attribute.domain.size > 1
-            ],
-            size=int(sizes[cell]),
-            counts=counts[row].tolist(),
-            starts=((ends[row] - counts[row]) / longest).tolist(),
-            widths=(counts[row] / longest).tolist(),
-            whisker=(
-                max(0.0, float(measured[row] - either_side) / longest),
-                max(0.0, float(measured[row] + either_side) / longest),
-            ),
-        )
-        for row, cell in enumerate(cells)
-    ]
-    return _CellPlot(classes, bars, either_side, int(np.count_nonzero(sizes)) - len(bars))
+    digits = np.unravel_index(places, [attribute.domain.size for attribute in predictors])
+    common: list[tuple[str, str]] = []
+    apart: list[list[tuple[str, str]]] = [[] for _ in places]
+    for attribute, codes in zip(predictors, digits, strict=True):
+        pairs = [(attribute.name, _label(attribute, code)) for code in codes.tolist()]
+        if len(set(pairs)) > 1:
+            for values, pair in zip(apart, pairs, strict=True):
+                values.append(pair)
+        elif attribute.domain.size > 1:
+            common += pairs[:1]
+    return common, apart
 
 
 def _largest(sizes: Integers, number: int) -> Integers:
-    """The places of the largest entries, largest first, equal ones in order of place."""
-    places = np.arange(len(sizes))
-    if len(sizes) > number:
-        least = np.partition(sizes, len(sizes) - number)[len(sizes) - number]
-        above, equal = np.flatnonzero(sizes > least), np.flatnonzero(sizes == least)
-        places = np.concatenate([above, equal[: number - len(above)]])
-    return places[np.argsort(-sizes[places], kind="stable")]
+    """The places of the largest counts, largest first, equal ones in order of place."""
+    left, places = sizes.copy(), []
+    for _ in range(min(number, len(sizes))):
+        places.append(int(left.argmax()))
+        left[places[-1]] = -1
+    return np.array(places, dtype=np.int64)
 
 
 def _by_colour(release: Release, cells: Integers) -> tuple[list[str], Integers]:
     """The counts of some cells by colour: the largest classes in the schema's order, then all others together."""
-    classes, counts = release.schema.classes, release.count[cells]
-    if len(classes) <= COLOURS + 1:
-        return list(classes), counts
+    counts, classes = release.count[cells], release.count.shape[1]
+    if classes <= COLOURS + 1:
+        return [_class_name(release, k) for k in range(classes)], counts
     own = np.sort(_largest(release.count.sum(axis=0), COLOURS))
     others = counts.sum(axis=1) - counts[:, own].sum(axis=1)
-    names = [classes[k] for k in own] + [f"{len(classes) - COLOURS} other classes"]
+    names = [_class_name(release, k) for k in own] + [f"{classes - COLOURS} other classes"]
     return names, np.column_stack([counts[:, own], others])
 
 
@@ -332,31 +367,27 @@ class _Band(NamedTuple):
     """Cells of similar size: their share of all cells, and of all published rows."""
 
     name: str
+    clear: bool
+    """Larger than two standard deviations of a cell's noise."""
     cells: float
     rows: float
 
-
-class _Noise(NamedTuple):
-    entry: float
-    """Standard deviation of the noise in one (cell, class) entry, and in a cell with all its classes."""
-    cell: float
-    clear: _Band
-    """The cells above two standard deviations."""
-    bands: list[_Band]
+    @property
+    def bar(self) -> Markup:
+        label = f"{percent(self.cells)} of the cells, {percent(self.rows)} of the rows"
+        return _bar(label, _box("t2", 0, self.cells, height=6), _box("t0", 0, self.rows, top=8, height=6))
 
 
-def _noise(release: Release) -> _Noise:
-    sizes = release.count.sum(axis=1)
-    deviation = math.sqrt(release.variance * release.count.shape[1])
-    band = np.searchsorted(np.array(BANDS) * deviation, sizes, side="left")
+def _bands(release: Release, sizes: Integers) -> list[_Band]:
+    band = np.searchsorted(np.array(BANDS) * _cell_deviation(release), sizes, side="left")
     cells = np.bincount(band, minlength=len(BANDS) + 1) / max(1, len(sizes))
     rows = np.bincount(band, weights=sizes, minlength=len(BANDS) + 1) / max(1, int(sizes.sum()))
-    pairs = zip(BANDS, BANDS[1:], strict=False)
-    names = ["empty", *(f"{low} to {high}" if low else f"below {high}" for low, high in pairs), f"above {BANDS[-1]}"]
-    clear = BANDS.index(2) + 1
-    return _Noise(
-        entry=math.sqrt(release.variance),
-        cell=deviation,
-        clear=_Band("clear", float(cells[clear:].sum()), float(rows[clear:].sum())),
-        bands=[_Band(*each) for each in zip(names, cells.tolist(), rows.tolist(), strict=True)],
-    )
+    between = [f"{low} to {high}" if low else f"up to {high}" for low, high in pairwise(BANDS)]
+    names = ["empty", *between, f"above {BANDS[-1]}"]
+    clear = [above >= 2 for above in (0, *BANDS)]
+    return [_Band(*each) for each in zip(names, clear, cells.tolist(), rows.tolist(), strict=True)]
+
+
+def _cell_deviation(release: Release) -> float:
+    """The standard deviation of the noise in a cell with all its classes."""
+    return math.sqrt(release.variance * release.count.shape[1])

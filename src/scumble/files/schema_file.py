@@ -37,8 +37,8 @@ class NumericPart(_Part):
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
-        regular = [self.low, self.high, self.step]
-        if (self.edges is None) == (None in regular) and not (self.edges is not None and regular == [None] * 3):
+        given = {name for name in ("low", "high", "step", "edges") if getattr(self, name) is not None}
+        if given not in ({"low", "high", "step"}, {"edges"}):
             raise ValueError("give either low, high and step, or edges")
         return self
 
@@ -80,6 +80,8 @@ class AttributePart(_Part):
             raise ValueError("give exactly one of numeric, taxonomy, classes, identifier: true")
         if self.cut is not None and self.taxonomy is None:
             raise ValueError("a cut goes with a taxonomy")
+        if isinstance(self.missing, MissingPart) and self.missing.joins is not None and self.numeric is None:
+            raise ValueError("joins goes with numeric; a missing value of a taxonomy is a leaf of it")
         return self
 
 
@@ -115,6 +117,8 @@ def parse_schema(text: str, *, folder: Path | None = None, name: str = "the sche
     yaml = YAML(typ="base", pure=True)
     try:
         data = yaml.load(text)
+    except RecursionError:
+        raise InputError(f"{name} is nested too deeply, or in itself. Write a taxonomy without anchors.") from None
     except YAMLError as error:
         problem = str(getattr(error, "problem", None) or error).splitlines()[0]
         mark = getattr(error, "problem_mark", None)
@@ -130,6 +134,8 @@ def parse_schema(text: str, *, folder: Path | None = None, name: str = "the sche
         return _to_schema(part, folder)
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
+    except RecursionError:
+        raise InputError(f"{name}: a taxonomy is nested too deeply, or in itself. Write it without anchors.") from None
 
 
 def _to_schema(part: SchemaPart, folder: Path | None) -> Schema:
@@ -173,11 +179,21 @@ def _to_domain(part: AttributePart, folder: Path | None) -> Domain:
     assert part.taxonomy is not None
     tree = _to_tree(part.taxonomy, folder)
     if missing is not None and missing not in tree.labels:
-        tree = Tree.nested({tree.root.label: {**(tree.to_nested()[tree.root.label] or {}), missing: None}})
+        tree = _with_missing(tree, missing)
     if part.cut is None:
         return tree
     nodes = sorted((tree.node(label) for label in part.cut), key=lambda node: node.low)
     return tree.truncate(nodes)
+
+
+def _with_missing(tree: Tree, missing: str) -> Tree:
+    """The tree with one leaf more below its root."""
+    branches = tree.to_nested()[tree.root.label]
+    if not branches:
+        raise InputError(f"{tree.root.label!r} is root and leaf at once. Put it below a root, beside {missing!r}.")
+    if missing in branches:
+        raise InputError(f"missing {missing!r} has values below it in the taxonomy. Name a leaf, or a new one.")
+    return Tree.nested({tree.root.label: {**branches, missing: None}})
 
 
 def _to_tree(taxonomy: Mapping[str, Any], folder: Path | None) -> Tree:
@@ -222,7 +238,7 @@ def _from_attribute(attribute: Attribute, schema: Schema) -> dict[str, Any]:
         else:
             low, high = domain.edges
             data["numeric"] = {"low": _number(low), "high": _number(high), "step": _number(domain.step)}
-    elif attribute.name == schema.target:
+    elif attribute.name == schema.target and domain == Tree.flat(domain.labels):
         data["classes"] = list(domain.labels)
     else:
         data["taxonomy"] = (domain.origin or domain).to_nested()

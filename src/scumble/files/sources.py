@@ -6,6 +6,7 @@ Messages never repeat what a file holds: where a header is missing, its first li
 
 import csv
 import gzip
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ import narwhals as nw
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
+from narwhals.exceptions import DuplicateError
 
 from scumble.errors import InputError
 from scumble.model.schema import Schema
@@ -53,6 +55,8 @@ def open_source(data: Any, *, delimiter: str = ",") -> Source:
         raise InputError(f"{path} is a folder. Give a CSV or Parquet file.")
     if path.suffix.lower() in {".parquet", ".pq"}:
         return ParquetSource(path=path)
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
+        raise InputError(f"The delimiter {delimiter!r} is not one ASCII character. Give one such as ';'.")
     return CSVSource(path=path, delimiter=delimiter)
 
 
@@ -78,6 +82,14 @@ def check_columns(source: Source, schema: Schema) -> None:
             if shown
             else f"{source.name}: a column stands twice in the header. Rename one of them."
         )
+    if isinstance(source, ParquetSource | FrameSource):
+        kinds = source.kinds()
+        nested = [name for name in wanted if pa.types.is_nested(kinds.field(name).type)]
+        if nested:
+            raise InputError(
+                f"{source.name}: the column {nested[0]!r} holds lists or records, not single values. Take it apart, or "
+                "take the attribute out of the schema."
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,23 +104,27 @@ class CSVSource:
         return self.path.name.removesuffix(".gz").removesuffix(".csv")
 
     def columns(self) -> tuple[str, ...]:
-        return tuple(next(csv.reader([self._first_line()], delimiter=self.delimiter), []))
+        return self._fields(self.delimiter)
 
     def hint(self, wanted: Sequence[str]) -> str:
         """What is probably wrong with the first line, without telling what it says."""
-        line = self._first_line()
         for delimiter in DELIMITERS:
-            names = next(csv.reader([line], delimiter=delimiter), [])
-            if delimiter != self.delimiter and any(name.strip() in wanted for name in names):
+            if delimiter != self.delimiter and any(name.strip() in wanted for name in self._fields(delimiter)):
                 shown = "tab" if delimiter == "\t" else delimiter
                 return f"It looks separated by {shown!r}: pass --delimiter {shown!r}."
         return "Does the file have a header? Put the attribute names into the first line."
+
+    def _fields(self, delimiter: str) -> tuple[str, ...]:
+        try:
+            return tuple(next(csv.reader([self._first_line()], delimiter=delimiter), []))
+        except csv.Error:
+            raise InputError(f"{self.path} is no CSV with a header: its first line cannot be read as one.") from None
 
     def _first_line(self) -> str:
         try:
             with gzip.open(self.path, "rb") if self.path.suffix == ".gz" else self.path.open("rb") as file:
                 return file.readline(1 << 20).decode("utf-8-sig").rstrip("\r\n")
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             raise InputError(f"{self.path} cannot be read: {error}. Check the file.") from error
         except UnicodeDecodeError:
             raise InputError(f"{self.path} is not UTF-8 text. Convert it, or give a Parquet file.") from None
@@ -129,10 +145,10 @@ class CSVSource:
                         column_types=types, include_columns=names, strings_can_be_null=False, null_values=[]
                     ),
                 )
-        except pa.ArrowInvalid:
+        except (pa.ArrowInvalid, OSError):
             raise InputError(
                 f"{self.path} is no well-formed CSV: its lines do not all have the header's number of fields, or it is "
-                "not UTF-8. Mend the file. The charge of this run stands."
+                "not UTF-8, or cut short. Mend the file. The charge of this run stands."
             ) from None
 
 
@@ -168,23 +184,32 @@ class ParquetSource:
         return self.path.stem
 
     def columns(self) -> tuple[str, ...]:
+        return tuple(self.kinds().names)
+
+    def kinds(self) -> pa.Schema:
+        """The types of the columns."""
         try:
-            return tuple(pq.read_schema(self.path).names)
+            return pq.read_schema(self.path)
         except (pa.ArrowInvalid, OSError) as error:
             raise InputError(f"{self.path} is no Parquet file. Give a Parquet or CSV file.") from error
 
     def batches(self, schema: Schema, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
         text = [a.name for a in schema.attributes if isinstance(a.domain, Tree)]
-        kinds = pq.read_schema(self.path)
+        kinds = self.kinds()
         text = [name for name in text if pa.types.is_string(kinds.field(name).type)]
         names = [attribute.name for attribute in schema.attributes]
-        with pq.ParquetFile(self.path, read_dictionary=text) as file:
-            rows = 0
-            for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=names):
-                yield batch
-                rows += len(batch)
-                if progress is not None:
-                    progress(rows, file.metadata.num_rows)
+        try:
+            with pq.ParquetFile(self.path, read_dictionary=text) as file:
+                rows = 0
+                for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=names):
+                    yield batch
+                    rows += len(batch)
+                    if progress is not None:
+                        progress(rows, file.metadata.num_rows)
+        except (pa.ArrowInvalid, OSError):
+            raise InputError(
+                f"{self.path} is a damaged Parquet file. Write it anew. The charge of this run stands."
+            ) from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,6 +222,10 @@ class FrameSource:
     def columns(self) -> tuple[str, ...]:
         return tuple(self.table.column_names)
 
+    def kinds(self) -> pa.Schema:
+        """The types of the columns."""
+        return self.table.schema
+
     def batches(self, schema: Schema, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
         del progress
         table = self.table.select([attribute.name for attribute in schema.attributes])
@@ -205,9 +234,21 @@ class FrameSource:
 
 def _frame_source(frame: Any) -> FrameSource:
     try:
-        table = nw.from_native(frame, eager_only=True).to_arrow()
+        eager = nw.from_native(frame, eager_only=True)
     except TypeError as error:
         raise InputError(
             f"A {type(frame).__name__} is no table. Give a path, or a pandas, polars or Arrow frame."
         ) from error
-    return FrameSource(table=table)
+    except DuplicateError:
+        raise InputError("frame: a column stands twice in it. Rename one of them.") from None
+    names = [str(name) for name in eager.columns]
+    return FrameSource(table=pa.Table.from_arrays([_arrow(series) for series in eager.iter_columns()], names=names))
+
+
+def _arrow(series: nw.Series[Any]) -> pa.Array | pa.ChunkedArray:
+    """A column in Arrow's types. One of pandas' that mixes types becomes text: no value may stop a run."""
+    try:
+        return series.to_arrow()
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        cells = zip(series.to_list(), series.is_null().to_list(), strict=True)
+        return pa.array([None if empty else str(value) for value, empty in cells], pa.string())

@@ -61,9 +61,12 @@ def staging(target: Path) -> Iterator[Staging]:
 
 def _sweep(parent: Path) -> None:
     for folder in parent.glob(f"{PREFIX}*"):
-        if time.time() - folder.stat().st_mtime < YOUNG_SECONDS:
-            continue
-        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            if time.time() - folder.stat().st_mtime < YOUNG_SECONDS:
+                continue
+            descriptor = os.open(folder, os.O_RDONLY)
+        except OSError:
+            continue  # published or swept by somebody else meanwhile, or another user's
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

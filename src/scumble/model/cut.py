@@ -1,6 +1,6 @@
 """Cuts and the cells they make: one generalized value on every path of every attribute."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -37,7 +37,7 @@ class Cut:
         return cls(schema=schema, nodes={a.name: (a.domain.root,) for a in schema.predictors})
 
     @classmethod
-    def leaves(cls, schema: Schema, attributes: Iterator[str] | None = None) -> "Cut":
+    def leaves(cls, schema: Schema, attributes: Iterable[str] | None = None) -> "Cut":
         """The finest values of the given attributes (default: of all), the others at their root."""
         fine = {a.name for a in schema.predictors} if attributes is None else set(attributes)
         nodes = {}

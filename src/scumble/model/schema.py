@@ -8,6 +8,9 @@ from scumble.errors import InputError
 from scumble.model.guarantee import Unit
 from scumble.model.taxonomy import Domain, Grid, Tree
 
+PUBLISHED_COLUMNS = ("count", "measured", "variance")
+"""Columns that stand beside the attributes in counts.csv."""
+
 
 class Outside(StrEnum):
     """What becomes of a value off the public domain, or one that does not parse.
@@ -29,6 +32,12 @@ class Attribute:
     outside: Outside
     missing: str | None = None
     unconfirmed: bool = False
+
+    def __post_init__(self) -> None:
+        domain = self.domain
+        known = self.missing == domain.missing if isinstance(domain, Grid) else self.missing in (None, *domain.codes)
+        if not known:
+            raise InputError(f"{self.name!r}: its domain has no value {self.missing!r} for missing ones. Add it there.")
 
     @property
     def missing_code(self) -> int | None:
@@ -53,6 +62,12 @@ class Schema:
         repeated = {name for name in names if names.count(name) > 1}
         if repeated:
             raise InputError(f"The schema names {sorted(repeated)[0]!r} twice. Attribute names are unique.")
+        taken = [attribute.name for attribute in self.attributes if attribute.name in PUBLISHED_COLUMNS]
+        if taken:
+            raise InputError(
+                f"The attribute {taken[0]!r} is called like a column that every release adds. Rename it in the schema "
+                "and in the table."
+            )
         if not self.predictors:
             raise InputError("The schema has no attribute to publish. Describe at least one column that is no class.")
         if self.target is not None:

@@ -4,9 +4,10 @@ A domain numbers its finest values 0 .. size-1. The leaves below a tree's node h
 cells of an interval, so a generalized value is a `Node` over the codes [low, high), and a cell of a table is a box.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Context, Decimal, Inexact, Rounded
 from fractions import Fraction
 from functools import cached_property
 
@@ -16,6 +17,12 @@ import numpy.typing as npt
 from scumble.errors import InputError
 
 LARGEST_DOMAIN = 2**31
+LARGEST_EXPONENT = 308
+SMALLEST_EXPONENT = -400
+"""Edges are compared with doubles; numbers far beyond their range would make exact arithmetic take for ever."""
+
+_EXACT = Context(prec=1000, traps=[Inexact, Rounded])
+"""Enough digits for any sum and product of such numbers; python's usual context rounds to 28."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,16 +35,19 @@ class Node:
     children: tuple["Node", ...] = field(default=(), compare=False, repr=False)
 
     def leaves(self) -> Iterator["Node"]:
-        if not self.children:
-            yield self
+        return (node for node in self.walk() if not node.children)
+
+    def walk(self) -> Iterator["Node"]:
+        """The node itself and all below it, parents before children, in order."""
+        yield self
         for child in self.children:
-            yield from child.leaves()
+            yield from child.walk()
 
 
 Nested = Mapping[str, "Nested | None"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Tree:
     """A taxonomy: leaves at any depths, nodes with a single child allowed, names unique.
 
@@ -49,6 +59,15 @@ class Tree:
     root: Node
     origin: "Tree | None" = field(default=None, compare=False, repr=False)
     """The finer tree this one was truncated from, which still reads the raw values below its leaves."""
+
+    def __eq__(self, other: object) -> bool:
+        """The same nodes in the same places, which nested intervals in this order tell, and the same origin."""
+        if not isinstance(other, Tree):
+            return NotImplemented
+        return [*self.root.walk()] == [*other.root.walk()] and self.origin == other.origin
+
+    def __hash__(self) -> int:
+        return hash(self.root)
 
     @classmethod
     def nested(cls, taxonomy: Nested) -> "Tree":
@@ -77,9 +96,9 @@ class Tree:
     @classmethod
     def flat(cls, labels: Sequence[str], *, root: str = "Any") -> "Tree":
         """A tree of one level, as for the labels of a class."""
-        for place, label in enumerate(labels):
-            if label in labels[:place]:
-                raise InputError(f"{label!r} is listed twice. Labels are unique.")
+        repeated = next((label for label, times in Counter(labels).items() if times > 1), None)
+        if repeated is not None:
+            raise InputError(f"{repeated!r} is listed twice. Labels are unique.")
         while root in labels:
             root = f"{root}*"
         return cls.nested({root: dict.fromkeys(labels)})
@@ -104,13 +123,7 @@ class Tree:
 
     @cached_property
     def _nodes(self) -> Mapping[str, Node]:
-        found: dict[str, Node] = {}
-        waiting = [self.root]
-        while waiting:
-            node = waiting.pop()
-            found[node.label] = node
-            waiting.extend(node.children)
-        return found
+        return {node.label: node for node in self.root.walk()}
 
     def node(self, label: str) -> Node:
         try:
@@ -145,8 +158,8 @@ class Tree:
             return Node(label=node.label, low=children[0].low, high=children[-1].high, children=children)
 
         tree = Tree(root=rebuild(self.root), origin=self.origin or self)
-        if tree.size != len(nodes):
-            raise InputError("The cut lists a node below another one, or one twice. List one node on each path.")
+        if [leaf.low for leaf in tree.root.leaves()] != list(range(len(nodes))):
+            raise InputError("The cut lists a node below another one, twice, or out of order. List one on each path.")
         return tree
 
 
@@ -170,6 +183,7 @@ class Grid:
     def __post_init__(self) -> None:
         if len(self.edges) < 2 or any(not edge.is_finite() for edge in self.edges):
             raise InputError("A numeric domain needs at least two finite edges. Give low and high, or two edges.")
+        _check_range(*self.edges)
         if any(left >= right for left, right in zip(self.edges, self.edges[1:], strict=False)):
             raise InputError(f"The edges {self._text()} do not grow. Write them in ascending order, low below high.")
         if self.cells > LARGEST_DOMAIN:
@@ -177,11 +191,14 @@ class Grid:
                 f"The numeric domain {self._text()} has {self.cells:,} cells, more than {LARGEST_DOMAIN:,}. "
                 "Give a larger step."
             )
+        if self.missing is not None and self.missing.startswith("["):
+            raise InputError(f"The label of missing values, {self.missing!r}, looks like an interval. Choose another.")
 
     @classmethod
     def regular(cls, *, low: Decimal, high: Decimal, step: Decimal, missing: str | None = None) -> "Grid":
         if not (step.is_finite() and low.is_finite() and high.is_finite() and step > 0):
             raise InputError(f"step {step} is not a positive number. Give the width of one cell, such as 1.")
+        _check_range(low, high, step)
         if Fraction(high) > Fraction(low) and (Fraction(high) - Fraction(low)) % Fraction(step) != 0:
             raise InputError(f"step {step} does not divide [{low}, {high}) evenly. Move high or change the step.")
         return cls(edges=(low, high), step=step, missing=missing)
@@ -204,7 +221,7 @@ class Grid:
     def edge(self, position: int) -> Decimal:
         if self.step is None:
             return self.edges[position]
-        return self.edges[0] + position * self.step
+        return _EXACT.fma(self.step, Decimal(position), self.edges[0])
 
     @cached_property
     def edge_floats(self) -> npt.NDArray[np.float64]:
@@ -260,13 +277,20 @@ class Grid:
 
 
 def _plain(number: Decimal) -> str:
-    """A decimal without exponent or trailing zeros.
+    """A decimal without exponent or trailing zeros, and zero without a sign.
 
-    >>> _plain(Decimal("1E+2")), _plain(Decimal("0.50")), _plain(Decimal(0))
+    >>> _plain(Decimal("1E+2")), _plain(Decimal("0.50")), _plain(Decimal("-0.0"))
     ('100', '0.5', '0')
     """
-    text = f"{number:f}"
-    return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"
+    text = f"{number:f}" if number else "0"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _check_range(*numbers: Decimal) -> None:
+    for number in numbers:
+        exponent = number.as_tuple().exponent
+        if number.adjusted() > LARGEST_EXPONENT or not isinstance(exponent, int) or exponent < SMALLEST_EXPONENT:
+            raise InputError(f"{number} is beyond what a double holds. Give the domain in another unit.")
 
 
 Domain = Tree | Grid

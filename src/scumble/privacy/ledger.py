@@ -223,11 +223,13 @@ class Ledger:
         return reservation
 
     def _no_room(self, dataset: str, account: Account, asked: Fraction) -> BudgetError:
+        enough = budget_text(account.spent + asked)
+        elsewhere = "" if self.path == default_path() else f" --ledger {shlex.quote(str(self.path))}"
         return BudgetError(
             f"The dataset {dataset!r} has spent {budget_text(account.spent)} of its ceiling of "
             f"{budget_text(account.ceiling)}, and this release asks for {budget_text(asked)}. Nothing was charged. If "
-            f"the same people may be asked for more, raise the ceiling in the ledger {self.path} with\n"
-            f'scumble ledger grant {shlex.quote(dataset)} {budget_text(account.spent + asked)} --reason "..."'
+            "more may be spent on the same people, raise the ceiling:\n"
+            f'scumble ledger grant {shlex.quote(dataset)} {enough} --reason "..."{elsewhere}'
         )
 
 

@@ -9,7 +9,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from scumble.errors import InputError, ScumbleError
-from scumble.privacy.noise import secret_key
 
 APPLICATION = int.from_bytes(b"scum", "big")
 FORMAT = 1
@@ -127,6 +126,10 @@ def _make_tables(path: Path, connection: sqlite3.Connection) -> None:
     if _is_blank(connection):
         if path.stat().st_size > 0:
             raise _no_ledger(path, "but some other file")
+        from scumble.privacy.noise import (
+            secret_key,
+        )  # brings OpenDP along, which takes seconds; once in a ledger's life
+
         for statement in _TABLES:
             connection.execute(statement)
         connection.execute("INSERT INTO meta VALUES ('key', ?)", (secret_key(),))

@@ -57,7 +57,7 @@ def choose_as_published(
         candidates = _candidates(cut, positions, settings.max_cells)
         if not candidates:
             break
-        query = ValueScores(schema=schema, candidates=candidates, score=settings.score)
+        query = ValueScores(schema=schema, candidates=candidates, score=settings.score, as_published=True)
         chosen = candidates[holder.choose(query, spend=CANDIDATE, selection=Selection.EXPONENTIAL)]
         step = chosen.step(schema)
         tell(step)
@@ -97,6 +97,7 @@ def _choose_splits(
             ),
             score=settings.score,
             within=(attribute, node),
+            as_published=True,
         )
         for node in nodes
         if domain.positions(node)

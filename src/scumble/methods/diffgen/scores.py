@@ -125,6 +125,8 @@ class ValueScores(Choice):
     score: Score
     within: Region | None = None
     """Where all candidates lie in one node of one attribute: that node."""
+    as_published: bool = False
+    """Forgo the claim that `max` is monotone, as the paper does, and so pay twice as much for the same odds."""
 
     @property
     def tabulation(self) -> Tabulation:
@@ -164,7 +166,7 @@ class ValueScores(Choice):
         """
         del unit
         if self.score is Score.MAX:
-            return Sensitivity(bound=1, monotone=True)
+            return Sensitivity(bound=1, monotone=not self.as_published)
         return Sensitivity(bound=max(self._ceiling, 1))
 
 

@@ -1,0 +1,77 @@
+"""The neighbour law: no query may move further between neighbouring tables than its `sensitivity` says.
+
+One function for every query there is. Given coded rows and one or two further records, it builds neighbouring tables,
+answers the query on both by exact counts, and compares the change with the declared bound, the claim of monotonicity
+and the claim to depend on a region alone.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from scumble.engines.coding import code_type
+from scumble.engines.memory import MemoryEngine
+from scumble.errors import CheckError
+from scumble.model.counts import Integers
+from scumble.model.guarantee import Unit
+from scumble.model.schema import Schema
+from scumble.privacy.query import Choice, Query
+
+Record = Sequence[int]
+"""The codes of one record, an entry for each attribute of the schema in order."""
+
+
+def check_added_record(query: Query, schema: Schema, rows: Sequence[Record], record: Record) -> None:
+    """Under add-remove: a table, and the same with one more record. Removing is the same pair the other way round."""
+    before = exact_answer(query, schema, rows)
+    after = exact_answer(query, schema, [*rows, record])
+    declared = query.sensitivity(Unit.ADD_REMOVE)
+    _check_bound(query, before, after, declared.bound, f"adding {tuple(record)} to {_shown(rows)}")
+    if declared.monotone and (after < before).any():
+        raise CheckError(f"{query!r} claims monotone scores; adding {tuple(record)} to {_shown(rows)} lowers one.")
+    if query.region is not None and not _inside(query, schema, record) and (after != before).any():
+        raise CheckError(f"{query!r} claims a region; {tuple(record)} lies outside and moves the answer.")
+
+
+def check_replaced_record(
+    query: Query, schema: Schema, rows: Sequence[Record], record: Record, other: Record
+) -> None:
+    """Under replace: two tables of the same size that differ in one record."""
+    before = exact_answer(query, schema, [*rows, record])
+    after = exact_answer(query, schema, [*rows, other])
+    bound = query.sensitivity(Unit.REPLACE).bound
+    _check_bound(query, before, after, bound, f"{tuple(record)} replaced by {tuple(other)} in {_shown(rows)}")
+
+
+def exact_answer(query: Query, schema: Schema, rows: Sequence[Record]) -> Integers:
+    """A query's answer without noise. For laws, never for private rows."""
+    return query.answer(engine_of(schema, rows).tabulate(query.tabulation))
+
+
+def engine_of(schema: Schema, rows: Sequence[Record]) -> MemoryEngine:
+    """An engine over coded rows."""
+    columns = np.array(rows, dtype=np.int64).reshape(len(rows), len(schema.attributes)).T
+    block = tuple(
+        column.astype(code_type(attribute.domain.size))
+        for column, attribute in zip(columns, schema.attributes, strict=True)
+    )
+    return MemoryEngine([block], schema)
+
+
+def _check_bound(query: Query, before: Integers, after: Integers, bound: int, what: str) -> None:
+    change = np.abs(after - before)
+    moved = int(change.max(initial=0)) if isinstance(query, Choice) else int(change.sum())
+    if moved > bound:
+        raise CheckError(f"{query!r} declares a sensitivity of {bound}; {what} moves it by {moved}.")
+
+
+def _inside(query: Query, schema: Schema, record: Record) -> bool:
+    if query.region is None:
+        return True
+    name, node = query.region
+    place = [attribute.name for attribute in schema.attributes].index(name)
+    return node.low <= record[place] < node.high
+
+
+def _shown(rows: Sequence[Record]) -> str:
+    return f"{[tuple(row) for row in rows]}"
