@@ -23,7 +23,7 @@ from scumble.files.release_folder import read_release, write_release
 from scumble.files.schema_file import read_schema
 from scumble.files.sources import Source, check_columns, open_source
 from scumble.files.staging import staging
-from scumble.files.validation import first_problem
+from scumble.files.validation import wrong_parameter
 from scumble.files.verify import verify_folder
 from scumble.methods import METHODS
 from scumble.methods.method import Method, Params
@@ -38,7 +38,7 @@ from scumble.privacy.ledger import Ledger, Receipt
 from scumble.privacy.noise import Noise, PaidNoise
 
 if TYPE_CHECKING:
-    from scumble.mining.evaluate import Sample
+    from scumble.mining.sample import Sample
 
 Progress = Callable[[str, int, int | None], None]
 """Called with what is going on, how much of it is done, and how much there is (None: unknown)."""
@@ -75,7 +75,7 @@ def parameters_of(method: Method, values: dict[str, Any]) -> Params:
     try:
         return method.parameters(**values)
     except ValidationError as error:
-        raise InputError(f"{method.name}: {first_problem(error)}. See `scumble release --help`.") from error
+        raise InputError(f"{method.name}: {wrong_parameter(error)} See `scumble release --help`.") from error
 
 
 def schema_of(schema: Schema | str | Path) -> Schema:
@@ -109,33 +109,36 @@ def release(
     """
     began = time.perf_counter()
     tell = progress or (lambda label, done, total: None)
-    public = schema_of(schema)
-    chosen = method_named(method)
-    settings = parameters_of(chosen, parameters)
-    planned = chosen.plan(public, settings)
-    source = open_source(data, delimiter=delimiter)
-    _check_before_reading(source, public, engine)
-    with staging(Path(out)) as stage, Ledger.open(None if ledger is None else Path(ledger)) as book:
-        receipt = book.reserve(
-            dataset=source.name if dataset is None else dataset,
-            unit=public.unit,
-            guarantee=planned.guarantee,
-            method=chosen.name,
-            spends=[spend.to_json() for spend in planned.spends],
-        )
-        with _charged(receipt), _opened(engine, source, public, tell) as rows:
-            sizes = [attribute.domain.size for attribute in public.attributes]
-            book.record_rows(receipt, fingerprint(rows.blocks(), sizes, book.key))
-            made = run(chosen, public, settings, rows, PaidNoise(), tell)
-            digest = write_release(
-                made,
-                stage.folder,
-                receipt.to_json(),
-                table=table,
-                progress=lambda done, total: tell("writing table.csv", done, total),
+    with _told_of_the_charge() as charge:
+        public = schema_of(schema)
+        chosen = method_named(method)
+        settings = parameters_of(chosen, parameters)
+        planned = chosen.plan(public, settings)
+        source = open_source(data, delimiter=delimiter)
+        _check_before_reading(source, public, engine)
+        with staging(Path(out)) as stage, Ledger.open(None if ledger is None else Path(ledger)) as book:
+            charge.begun = True
+            receipt = charge.receipt = book.reserve(
+                dataset=source.name if dataset is None else dataset,
+                unit=public.unit,
+                guarantee=planned.guarantee,
+                method=chosen.name,
+                spends=[spend.to_json() for spend in planned.spends],
             )
+            with _opened(engine, source, public, tell) as rows:
+                sizes = [attribute.domain.size for attribute in public.attributes]
+                book.record_rows(receipt, fingerprint(rows.blocks(), sizes, book.key))
+                made = run(chosen, public, settings, rows, PaidNoise(), tell)
+                digest = write_release(
+                    made,
+                    stage.folder,
+                    receipt.to_json(),
+                    table=table,
+                    progress=lambda done, total: tell("writing table.csv", done, total),
+                )
             stage.publish()
-        book.settle(receipt, digest)
+            charge.published = Path(out)
+            book.settle(receipt, digest)
     return Published(folder=Path(out), release=made, receipt=receipt, seconds=time.perf_counter() - began)
 
 
@@ -180,15 +183,14 @@ def evaluate(
     With `train`, the raw rows, the same classifiers trained on those stand beside. Both kinds of rows are private: the
     figures are for the owner and are not covered by the release's guarantee.
     """
-    from scumble.mining.evaluate import Sample, majority, score  # scikit-learn takes a second to import
+    # scikit-learn takes a second to import, which no other verb needs.
+    from scumble.mining.evaluate import majority, score
+    from scumble.mining.sample import sample_of_counts
 
     made = load_release(folder)
     if table != "table":
         raise InputError(f"The release has no {table}.csv. Leave out --table.")
-    cells = np.arange(made.count.size)
-    shape = [attribute.domain.size for attribute in made.schema.predictors] + [len(made.schema.classes)]
-    *codes, labels = np.unravel_index(cells, shape)
-    published = Sample(codes=np.stack(codes, axis=1), labels=labels, weights=made.count.ravel())
+    published = sample_of_counts(made.schema, made.count)
     judged = _sample(open_source(test, delimiter=delimiter), made.schema)
     result = {**score(published, judged, made.schema, classifiers=classifiers), "majority": majority(published, judged)}
     if train is not None:
@@ -206,7 +208,7 @@ def evaluate(
 
 def _sample(source: Source, schema: Schema) -> "Sample":
     """All rows of a source, coded."""
-    from scumble.mining.evaluate import Sample
+    from scumble.mining.sample import Sample
 
     check_columns(source, schema)
     blocks = list(code_blocks(source.batches(schema), schema))
@@ -262,24 +264,47 @@ def _opened(engine: str, source: Source, schema: Schema, tell: Progress) -> Iter
         if schema.unit is Unit.REPLACE and rows.rows != schema.rows:
             raise InputError(
                 f"The schema says `rows: {schema.rows}`, under replace a public fact, and the table has another "
-                "number. Correct the schema. The charge of this run stands."
+                "number. Correct the schema."
             )
         yield rows
     finally:
         rows.close()
 
 
+@dataclass(kw_only=True)
+class _Charge:
+    """How far a run's charge has come."""
+
+    begun: bool = False
+    receipt: Receipt | None = None
+    published: Path | None = None
+
+    def __str__(self) -> str:
+        if self.receipt is None:
+            return "It may have been charged: see `scumble ledger show`." if self.begun else "Nothing was charged."
+        stands = f"The charge stands: ledger entry {self.receipt.entry[:12]}."
+        return (
+            f"{stands} The release {self.published} is whole." if self.published else f"{stands} No release was made."
+        )
+
+
 @contextmanager
-def _charged(receipt: Receipt) -> Iterator[None]:
-    """From here on the charge stands, and a run that ends early says so."""
+def _told_of_the_charge() -> Iterator[_Charge]:
+    """However a run ends early, its last words say what became of the charge."""
+    charge = _Charge()
     try:
-        yield
+        yield charge
     except KeyboardInterrupt:
-        raise Interrupted(
-            f"Interrupted. The charge stands: ledger entry {receipt.entry[:12]}. See `scumble ledger show`."
-        ) from None
-    except OSError as error:
+        raise (Interrupted if charge.begun else ScumbleError)(f"Interrupted. {charge}") from None
+    except ScumbleError as error:
+        if charge.receipt is not None and "stands" not in str(error):
+            error.args = (f"{error} {charge}",)
+        raise
+    except (OSError, MemoryError) as error:
+        problem = getattr(error, "strerror", None) or str(error) or "out of memory"
         raise ScumbleError(
-            f"The machine failed: {error.strerror or error}. No release was made, and the charge stands: ledger entry "
-            f"{receipt.entry[:12]}. Free the disk or choose another --out, then grant and release again."
+            f"The machine failed: {problem}. {charge} Make room on the disk, or choose another --out."
         ) from error
+    except BaseException as error:
+        error.add_note(str(charge))
+        raise

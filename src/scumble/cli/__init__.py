@@ -13,7 +13,7 @@ from scumble.cli.schema import schema_app
 from scumble.errors import ScumbleError
 
 INTERRUPTED = 130
-"""What typer makes of Ctrl-C; ours is 1 before a charge, and `Interrupted` says 5 after it."""
+"""What typer makes of Ctrl-C. Ours is 1, and 5 where a charge stands, of which the release itself tells."""
 
 app = typer.Typer(
     name="scumble",
@@ -41,7 +41,7 @@ def main() -> None:
         place = f"{error.filename}: " if error.filename else ""
         _fail(f"The machine failed: {place}{error.strerror or error}. See that the disk has room and is yours to use.")
     if code == INTERRUPTED:
-        _fail("Interrupted. Nothing was charged.")
+        _fail("Interrupted.")
     sys.exit(code)
 
 

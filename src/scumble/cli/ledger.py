@@ -1,13 +1,16 @@
 """`scumble ledger`: show, grant, verify."""
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from scumble.cli.output import out, print_json, print_table
+from scumble.cli.output import out, print_json, print_table, print_text
 from scumble.cli.owner import Json, LedgerFile
-from scumble.model.budget import parse_budget
+from scumble.errors import InputError
+from scumble.model.budget import budget_text, parse_budget
 from scumble.privacy.ledger import Ledger
+from scumble.privacy.ledger_file import default_path
 
 ledger_app = typer.Typer(help="What every dataset has spent, for ever.", no_args_is_help=True)
 
@@ -15,19 +18,31 @@ ledger_app = typer.Typer(help="What every dataset has spent, for ever.", no_args
 @ledger_app.command()
 def show(*, ledger: LedgerFile = None, json: Json = False) -> None:
     """Every dataset with its unit, what it has spent, its ceiling, and its entries."""
-    with Ledger.open(ledger) as book:
-        data = book.datasets()
+    path = ledger or default_path()
+    data: dict[str, Any] = {"datasets": []}
+    if path.exists():
+        with Ledger.open(path) as book:
+            data = book.datasets()
     if json:
         print_json(data)
         return
     if not data["datasets"]:
-        out.print("No dataset has spent anything yet. The first release opens an account.")
+        print_text(f"The ledger {path}: nothing was spent yet. The first release opens an account.")
+    else:
+        out.print(f"The ledger {path}")
     for dataset in data["datasets"]:
-        out.print(
-            f"{dataset['name']} ({dataset['unit']}): {dataset['spent']} of {dataset['ceiling']} spent", markup=False
-        )
+        out.print()
+        out.print(f"{dataset['name']} ({dataset['unit']}): {dataset['spent']} of {dataset['ceiling']} spent")
         rows = [[entry["time"], entry["kind"], _amount(entry), entry["hash"][:12]] for entry in dataset["entries"]]
         print_table("", ["time", "entry", "what", "hash"], rows)
+
+
+def _existing(ledger: Path | None) -> Path:
+    """Where the ledger is. A name mistyped should not make a new one."""
+    path = ledger or default_path()
+    if not path.exists():
+        raise InputError(f"There is no ledger {path}. Name the one you mean with --ledger or SCUMBLE_LEDGER.")
+    return path
 
 
 def _amount(entry: dict[str, str]) -> str:
@@ -37,7 +52,7 @@ def _amount(entry: dict[str, str]) -> str:
     if "ceiling" in entry:
         reason = f", {entry['reason']}" if "reason" in entry else ""
         return f"ceiling {entry['ceiling']}{reason}"
-    return ""
+    return {"rows": "its rows were read", "settle": "its release stands"}.get(entry["kind"], "")
 
 
 @ledger_app.command()
@@ -51,18 +66,18 @@ def grant(
 ) -> None:
     """Raise a dataset's ceiling, with a reason."""
     amount = parse_budget(ceiling, name="the ceiling")
-    with Ledger.open(ledger) as book:
+    with Ledger.open(_existing(ledger)) as book:
         book.grant(name, amount, reason)
     if json:
-        print_json({"dataset": name, "ceiling": ceiling, "reason": reason})
+        print_json({"dataset": name, "ceiling": budget_text(amount), "reason": reason})
     else:
-        out.print(f"{name}: the ceiling is {ceiling} from now on.", markup=False)
+        out.print(f"{name}: the ceiling is {budget_text(amount)} from now on.")
 
 
 @ledger_app.command()
 def verify(*, ledger: LedgerFile = None, json: Json = False) -> None:
     """Recompute the chain of hashes and the arithmetic."""
-    with Ledger.open(ledger) as book:
+    with Ledger.open(_existing(ledger)) as book:
         entries = book.verify()
     if json:
         print_json({"entries": entries, "valid": True})

@@ -26,9 +26,9 @@ def print_json(data: dict[str, Any]) -> None:
     typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
 
 
-def print_text(text: str) -> None:
-    """Prose on standard output: broken between words on a terminal, one line for whoever reads it from a pipe."""
-    out.print(text, soft_wrap=not out.is_terminal)
+def print_text(text: str, console: Console = out) -> None:
+    """Prose: broken between words on a terminal, one line for whoever reads it from a pipe."""
+    console.print(text, soft_wrap=not console.is_terminal)
 
 
 def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:

@@ -7,7 +7,7 @@ import typer
 
 from scumble import flow
 from scumble.cli.options import with_method_options
-from scumble.cli.output import err, out, print_json, print_table, progress_bar
+from scumble.cli.output import err, out, print_json, print_table, print_text, progress_bar
 from scumble.engines import ENGINES
 from scumble.errors import InputError
 from scumble.experiments.demo import run_demo
@@ -62,10 +62,10 @@ def print_plan(planned: Plan) -> None:
     rows.append(["", "all together", "", "", total, f"unit: {unit.value}"])
     print_table("The plan", ["", "spend", "epsilon", "times", "total", "for"], rows)
     for note in planned.notes:
-        out.print(f"  {note}")
-    out.print(f"Guarantee: {planned.guarantee.sentence}")
+        print_text(note)
+    print_text(f"Guarantee: {planned.guarantee.sentence}")
     if unit is Unit.ADD_REMOVE:
-        out.print("  (For a person whose record is changed rather than added or removed, count twice that.)")
+        print_text("(For a person whose record is changed rather than added or removed, count twice that.)")
 
 
 @with_method_options
@@ -108,12 +108,12 @@ def release(
 
 def print_published(published: flow.Published) -> None:
     made, receipt = published.release, published.receipt
-    out.print(f"{published.folder}: {len(made.count):,} cells x {len(made.schema.classes)} classes.")
-    out.print(f"Guarantee: {made.plan.guarantee.sentence}")
+    print_text(f"{published.folder}: {len(made.count):,} cells x {len(made.schema.classes)} classes.")
+    print_text(f"Guarantee: {made.plan.guarantee.sentence}")
     for step in made.story:
-        out.print(f"  {step}", markup=False)
+        out.print(f"  {step}")
     charged, spent, ceiling = (budget_text(each) for each in (receipt.charged, receipt.spent, receipt.ceiling))
-    out.print(
+    print_text(
         f"Charged {charged}: {spent} of {ceiling} spent, ledger entry {receipt.entry[:12]}. "
         f"Took {published.seconds:.1f} s."
     )
@@ -150,8 +150,12 @@ def print_evaluation(result: dict[str, Any]) -> None:
         rows.append(row("boosting on the raw rows", result["raw"]["boosting"]))
     rows.append(["always the commonest class (lower bound)", f"{100 * result['majority']:.2f} %", "-"])
     print_table("What a miner can do", ["classifier", "accuracy", "AUC"], rows)
-    out.print(f"  Pruning, chosen on the training side: {result['pruning']}", markup=False)
-    err.print("These figures come from your raw rows and are not covered by the guarantee: they are for you alone.")
+    pruning = [
+        f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in result["pruning"].items()
+    ]
+    print_text(f"Pruning of the first tree: {', '.join(pruning)}.")
+    print_text("These figures come from your raw rows, which no guarantee covers: they are for you alone.", err)
 
 
 def verify(
@@ -165,14 +169,15 @@ def verify(
         print_json({"release": str(folder), "held": held})
         return
     for check in held:
-        out.print(f"  ok  {check}", markup=False)
+        out.print(f"  ok  {check}")
     out.print(f"{folder}: all {len(held)} checks hold.")
 
 
 def demo(
     *,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Where to work (default: scumble-demo here, or a numbered one).")
+        Path | None,
+        typer.Option("--out", help="The folder to make, with a number where it exists (default: scumble-demo)."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -187,10 +192,10 @@ class DemoPrinter:
     """Prints the demo as it goes: the command a user would type, then what it says."""
 
     def command(self, text: str) -> None:
-        out.print(f"\n[bold]$ {text}[/bold]")
+        out.print(f"\n$ {text}", style="bold")
 
     def text(self, text: str) -> None:
-        out.print(text, markup=False)
+        out.print(text)
 
     plan = staticmethod(print_plan)
     published = staticmethod(print_published)

@@ -79,7 +79,7 @@ def check(
         rows.append([attribute.name, kind, f"{attribute.domain.size:,}", attribute.outside.value])
     print_table(f"{schema}, unit {public.unit.value}", ["attribute", "kind", "values", "outside"], rows)
     if unconfirmed:
-        out.print(f"Unconfirmed, so not ready for a release: {', '.join(unconfirmed)}.", markup=False)
+        out.print(f"Unconfirmed, so not ready for a release: {', '.join(unconfirmed)}.")
 
 
 @schema_app.command("format")
@@ -107,4 +107,4 @@ def hierarchy(
     if json:
         print_json({"hierarchy": str(to), "leaves": domain.size})
     else:
-        out.print(f"{to}: {domain.size} leaves.", markup=False)
+        out.print(f"{to}: {domain.size} leaves.")

@@ -43,8 +43,11 @@ class MemoryEngine:
         workers = max(1, min(os.cpu_count() or 1, len(self._blocks)))
         shares = [self._blocks[worker::workers] for worker in range(workers)]
         layout = _Layout(request, self._schema)
-        with ThreadPoolExecutor(workers) as pool:
-            tables = list(pool.map(layout.count, shares))
+        if workers == 1:
+            tables = [layout.count(self._blocks)]
+        else:
+            with ThreadPoolExecutor(workers) as pool:
+                tables = list(pool.map(layout.count, shares))
         cells, *fine = (sum(parts[1:], start=parts[0]) for parts in zip(*tables, strict=True))
         classes = len(self._schema.classes)
         return Counts(

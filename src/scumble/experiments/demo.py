@@ -1,11 +1,12 @@
 """The demo: made-up patients, a plan, a release, an evaluation, a refused second release, and the checks."""
 
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
 from scumble import flow
-from scumble.errors import BudgetError, InputError
+from scumble.errors import BudgetError
 from scumble.experiments.examples import write_patients
 from scumble.model.plan import Plan
 from scumble.privacy.ledger import Ledger
@@ -52,7 +53,7 @@ class Demo:
 def run_demo(out: Path | None = None, *, watcher: Watcher | None = None) -> Demo:
     """Everything a data owner does, in a folder of its own with a ledger of its own."""
     show = watcher or _Nobody()
-    folder = _fresh_folder(out)
+    folder = _fresh_folder(out or Path("scumble-demo"))
     data, test, schema = folder / "patients.csv", folder / "test.csv", folder / "schema.yaml"
     target, ledger = folder / "release", folder / "ledger.db"
     write_patients(folder)
@@ -93,18 +94,13 @@ def _expect_refusal(data: Path, schema: Path, ledger: Path, out: Path) -> str:
     raise AssertionError("the ledger let a second release pass")
 
 
-def _fresh_folder(out: Path | None) -> Path:
-    if out is not None:
-        if out.exists():
-            raise InputError(f"{out} exists already. Give another --out, or none.")
-        out.mkdir(parents=True)
-        return out
-    number = 1
-    while True:
-        folder = Path("scumble-demo" if number == 1 else f"scumble-demo-{number}")
+def _fresh_folder(out: Path) -> Path:
+    """`out`, or the first of `out`-2, `out`-3, ... that is not there yet: the demo runs every time, over nothing."""
+    for number in count(1):
+        folder = out if number == 1 else out.absolute().parent / f"{out.absolute().name}-{number}"
         try:
-            folder.mkdir()
+            folder.mkdir(parents=True)
         except FileExistsError:
-            number += 1
-        else:
-            return folder
+            continue
+        return folder
+    raise AssertionError("numbers never end")

@@ -11,6 +11,8 @@ from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Domain, Grid, Tree
 
 MOST_CATEGORIES = 100
+LARGEST = 1e300
+"""Numbers beyond are left out, and clamped like others off the domain."""
 DRAFT_HEADING = """\
 A draft, read off the rows. Nothing in it is known to be public yet.
 For every attribute: replace what the data happen to hold by what anybody could know, then delete `unconfirmed: true`.
@@ -27,23 +29,24 @@ def draft_schema(table: pa.Table, target: str | None = None) -> Schema:
             identifiers.append(name)
             continue
         if domain is None or (name == target and isinstance(domain, Grid)):
-            domain = Tree.flat([str(value) for value in _distinct(column)])
+            domain = Tree.flat(_distinct(column))
         outside = Outside.CLAMP if isinstance(domain, Grid) else Outside.DROP
         attributes.append(Attribute(name=name, domain=domain, outside=outside, unconfirmed=True))
     return Schema(attributes=tuple(attributes), target=target, identifiers=tuple(identifiers))
 
 
-def _distinct(column: pa.ChunkedArray) -> list[object]:
-    values = pc.unique(column.drop_null()).to_pylist()
-    return sorted(values, key=str)
+def _distinct(column: pa.ChunkedArray) -> list[str]:
+    """The values that occur, as the text by which engines read them."""
+    return sorted(pc.unique(column.drop_null().cast(pa.string())).to_pylist())
 
 
 def _domain(column: pa.ChunkedArray) -> Domain | None:
     """A grid for numbers, a flat tree for few categories, None for text that is different in nearly every row."""
-    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-        numbers = column.drop_null().cast(pa.float64()).to_numpy()
-        return _grid(numbers[np.isfinite(numbers)], whole=pa.types.is_integer(column.type))
-    values = [str(value) for value in _distinct(column)]
+    whole = pa.types.is_integer(column.type)
+    if whole or pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
+        numbers = column.drop_null().cast(pa.float64(), safe=False).to_numpy()
+        return _grid(numbers[np.abs(numbers) < LARGEST], whole=whole)
+    values = _distinct(column)
     return Tree.flat(values) if 0 < len(values) <= MOST_CATEGORIES else None
 
 
@@ -52,7 +55,7 @@ def _grid(numbers: np.ndarray[tuple[int], np.dtype[np.float64]], *, whole: bool)
     if len(numbers) == 0:
         return None
     low, high = float(numbers.min()), float(numbers.max())
-    width = max((high - low) / 100, 1 if whole else 1e-9)
+    width = max((high - low) / 100, 1 if whole else 1e-9 * max(1, abs(low), abs(high)))
     step = Decimal(10) ** int(np.ceil(np.log10(width)))
     for part in (Decimal("0.2"), Decimal("0.5")):
         if width <= step * part and not (whole and step * part < 1):

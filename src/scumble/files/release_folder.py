@@ -6,6 +6,7 @@ no duration and no seed in it.
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from scumble.errors import CheckError, InputError
+from scumble.errors import BudgetError, CheckError, InputError
 from scumble.files.report import miners_page, report_page
 from scumble.files.schema_file import read_schema, write_schema
 from scumble.model.counts import Integers
@@ -22,7 +23,7 @@ from scumble.model.guarantee import PureDP, from_json, to_json
 from scumble.model.plan import Plan, Spend
 from scumble.model.release import Release
 from scumble.model.rounding import Rounding
-from scumble.model.schema import Schema
+from scumble.model.schema import PUBLISHED_COLUMNS, Schema
 
 FORMAT = "release/1"
 CHUNK = 1 << 18
@@ -60,9 +61,20 @@ def write_release(
         "receipt": dict(receipt),
         "files": {name: file_hash(folder / name) for name in names},
     }
-    text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+    text = manifest_text({**manifest, "seal": seal(manifest)})
     (folder / "release.json").write_text(text, encoding="utf-8")
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def manifest_text(manifest: Mapping[str, Any]) -> str:
+    """release.json, byte for byte."""
+    return json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+
+
+def seal(manifest: Mapping[str, Any]) -> str:
+    """The SHA-256 of release.json without its last entry, the seal itself: it shows damage, not forgery."""
+    unsealed = {name: value for name, value in manifest.items() if name != "seal"}
+    return hashlib.sha256(manifest_text(unsealed).encode()).hexdigest()
 
 
 def file_hash(path: Path) -> str:
@@ -112,7 +124,7 @@ def write_counts(release: Release, path: Path) -> None:
             variance = np.full(len(entries), release.variance)
             yield [*_entry_columns(release.schema, entries), *map(pa.array, (count[part], signed, variance))]
 
-    _write_csv(path, [*column_names(release.schema), "count", "measured", "variance"], chunks())
+    _write_csv(path, [*column_names(release.schema), *PUBLISHED_COLUMNS], chunks())
 
 
 def write_table(release: Release, path: Path, progress: Progress | None = None) -> None:
@@ -157,38 +169,51 @@ def read_release(folder: Path) -> Release:
             cells_at_most=manifest["cells_at_most"],
             notes=tuple(manifest["notes"]),
         )
-        count, measured = _read_counts(folder / "counts.csv", schema, manifest["resolution"])
+        resolution, variance = manifest["resolution"], float(manifest["variance"])
+        if not isinstance(resolution, int) or resolution < 1:
+            raise ValueError("the resolution")
+        count, measured = _read_counts(folder / "counts.csv", schema, resolution, variance)
         return Release(
             method=manifest["method"],
             parameters=manifest["parameters"],
             plan=plan,
             schema=schema,
             measured=measured,
-            resolution=manifest["resolution"],
-            variance=manifest["variance"],
+            resolution=resolution,
+            variance=variance,
             rounding=Rounding(manifest["rounding"]),
             count=count,
             story=tuple(manifest["story"]),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, BudgetError) as error:
         raise InputError(f"{folder / 'release.json'} lacks or misstates {error}. Ask for the release again.") from error
 
 
-def _read_counts(path: Path, schema: Schema, resolution: int) -> tuple[Integers, Integers]:
+def _read_counts(path: Path, schema: Schema, resolution: int, variance: float) -> tuple[Integers, Integers]:
     """The columns `count` and `measured` of counts.csv, after checking that its entries are all there and in order."""
     names = column_names(schema)
-    types = {**dict.fromkeys(names, pa.string()), "count": pa.int64(), "measured": pa.float64()}
+    kinds = zip(PUBLISHED_COLUMNS, (pa.int64(), pa.float64(), pa.float64()), strict=True)
+    types = {**dict.fromkeys(names, pa.string()), **dict(kinds)}
     try:
         options = pacsv.ConvertOptions(column_types=types, strings_can_be_null=False)
         table = pacsv.read_csv(path, convert_options=options, parse_options=pacsv.ParseOptions(newlines_in_values=True))
     except (pa.ArrowInvalid, OSError) as error:
         raise CheckError(f"{path} cannot be read as counts: {error}. Ask for the release again.") from error
-    entries = int(np.prod([attribute.domain.size for attribute in schema.predictors])) * len(schema.classes)
-    if table.column_names != [*names, "count", "measured", "variance"] or len(table) != entries:
+    entries = math.prod(attribute.domain.size for attribute in schema.predictors) * len(schema.classes)
+    if table.column_names != [*names, *PUBLISHED_COLUMNS] or len(table) != entries:
         raise CheckError(f"{path} does not list all cells of schema.yaml. Ask for the release again.")
     for name, expected in zip(names, _entry_columns(schema, np.arange(entries)), strict=True):
         if not table.column(name).combine_chunks().equals(expected):
             raise CheckError(f"{path}: the column {name!r} does not follow schema.yaml. Ask for the release again.")
-    measured = np.rint(table.column("measured").to_numpy() * resolution).astype(np.int64)
+    if any(table.column(name).null_count for name in PUBLISHED_COLUMNS):
+        raise CheckError(f"{path} has empty counts. Ask for the release again.")
+    count, signed, variances = (table.column(name).to_numpy() for name in PUBLISHED_COLUMNS)
+    if not (variances == variance).all():
+        raise CheckError(f"{path}: the column 'variance' is not as release.json says. Ask for the release again.")
+    if not (np.abs(signed) < 2**62 / resolution).all():
+        raise CheckError(f"{path}: the column 'measured' is not finite. Ask for the release again.")
+    measured = np.rint(signed * resolution).astype(np.int64)
+    if not np.array_equal(measured / resolution, signed):
+        raise CheckError(f"{path}: the column 'measured' is not in units of 1/{resolution}. Ask for the release again.")
     shape = (-1, len(schema.classes))
-    return table.column("count").to_numpy().reshape(shape), measured.reshape(shape)
+    return count.reshape(shape), measured.reshape(shape)

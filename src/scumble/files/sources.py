@@ -63,31 +63,32 @@ def open_source(data: Any, *, delimiter: str = ",") -> Source:
 def check_columns(source: Source, schema: Schema) -> None:
     """Compare the header with the schema. Further columns are left alone; they are never read."""
     columns = source.columns()
+    where = getattr(source, "path", source.name)
     repeated = sorted({name for name in columns if columns.count(name) > 1})
     wanted = [attribute.name for attribute in schema.attributes]
     found = [name for name in wanted if name in columns]
     if not found:
         hint = source.hint(wanted) if isinstance(source, CSVSource) else "Compare the names in the schema and the file."
-        raise InputError(f"{source.name}: its first line has none of the schema's columns. {hint}")
+        raise InputError(f"{where}: its first line has none of the schema's columns. {hint}")
     absent = [name for name in wanted if name not in columns]
     if absent:
         raise InputError(
-            f"{source.name}: no column {', '.join(repr(name) for name in absent)}, which the schema describes. "
+            f"{where}: no column {', '.join(repr(name) for name in absent)}, which the schema describes. "
             "Correct the name in the schema, or take the attribute out."
         )
     if repeated:
         shown = next((name for name in repeated if name in wanted), None)
         raise InputError(
-            f"{source.name}: the column {shown!r} stands twice in the header. Rename one of them."
+            f"{where}: the column {shown!r} stands twice in the header. Rename one of them."
             if shown
-            else f"{source.name}: a column stands twice in the header. Rename one of them."
+            else f"{where}: a column stands twice in the header. Rename one of them."
         )
     if isinstance(source, ParquetSource | FrameSource):
         kinds = source.kinds()
         nested = [name for name in wanted if pa.types.is_nested(kinds.field(name).type)]
         if nested:
             raise InputError(
-                f"{source.name}: the column {nested[0]!r} holds lists or records, not single values. Take it apart, or "
+                f"{where}: the column {nested[0]!r} holds lists or records, not single values. Take it apart, or "
                 "take the attribute out of the schema."
             )
 
@@ -148,7 +149,7 @@ class CSVSource:
         except (pa.ArrowInvalid, OSError):
             raise InputError(
                 f"{self.path} is no well-formed CSV: its lines do not all have the header's number of fields, or it is "
-                "not UTF-8, or cut short. Mend the file. The charge of this run stands."
+                "not UTF-8, or cut short. Mend the file."
             ) from None
 
 
@@ -207,9 +208,7 @@ class ParquetSource:
                     if progress is not None:
                         progress(rows, file.metadata.num_rows)
         except (pa.ArrowInvalid, OSError):
-            raise InputError(
-                f"{self.path} is a damaged Parquet file. Write it anew. The charge of this run stands."
-            ) from None
+            raise InputError(f"{self.path} is a damaged Parquet file. Write it anew.") from None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from scumble.errors import InputError, ScumbleError
@@ -26,8 +26,8 @@ class Staging:
     def publish(self) -> None:
         for path in [*self.folder.iterdir(), self.folder]:
             _flush(path)
-        if self.target.exists():
-            raise InputError(f"{self.target} appeared while the release was made. Nothing of it was touched.")
+        if _stands(self.target):
+            raise InputError(f"{self.target} appeared meanwhile, and is never overwritten. Give another --out.")
         self.folder.chmod(0o755)
         self.folder.rename(self.target)
         _flush(self.target.parent)
@@ -39,42 +39,61 @@ def staging(target: Path) -> Iterator[Staging]:
 
     What a killed run left behind is recognized by its lock being free, and removed by the next run beside it.
     """
-    if target.exists():
-        raise InputError(f"{target} exists already, and releases are never overwritten. Give another --out.")
-    parent = target.absolute().parent
+    target = target.absolute()
+    with ExitStack() as stack:
+        try:
+            if _stands(target):
+                raise InputError(f"{target} exists already, and is never overwritten. Give another --out.")
+            stack.enter_context(_with_all_above(target.parent))
+            _sweep(target.parent)
+            folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=target.parent))
+            stack.callback(shutil.rmtree, folder, ignore_errors=True)
+            descriptor = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        except OSError as error:
+            raise ScumbleError(
+                f"No folder {target} can be made: {error.strerror}. Nothing was charged. Choose another --out."
+            ) from error
+        yield Staging(target, folder)
+
+
+@contextmanager
+def _with_all_above(folder: Path) -> Iterator[None]:
+    """A folder and all above it, where those made for the occasion go again if they stay empty."""
+    made = [each for each in (folder, *folder.parents) if not _stands(each)]
     try:
-        parent.mkdir(parents=True, exist_ok=True)
-        _sweep(parent)
-        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
-    except OSError as error:
-        raise ScumbleError(
-            f"No folder can be made in {parent}: {error.strerror}. Nothing was charged. Choose another --out."
-        ) from error
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield Staging(target.absolute(), folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
     finally:
-        os.close(descriptor)
-        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):
+            for each in made:
+                each.rmdir()
+
+
+def _stands(path: Path) -> bool:
+    """Whether there is anything under a name, be it a link that leads nowhere."""
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _sweep(parent: Path) -> None:
     for folder in parent.glob(f"{PREFIX}*"):
-        try:
-            if time.time() - folder.stat().st_mtime < YOUNG_SECONDS:
-                continue
-            descriptor = os.open(folder, os.O_RDONLY)
-        except OSError:
-            continue  # published or swept by somebody else meanwhile, or another user's
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            continue
-        else:
-            shutil.rmtree(folder, ignore_errors=True)
-        finally:
-            os.close(descriptor)
+        with suppress(OSError):  # another run's folder, just finished, or another user's
+            if time.time() - folder.stat().st_mtime >= YOUNG_SECONDS:
+                _remove_unlocked(folder)
+
+
+def _remove_unlocked(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os.close(descriptor)
 
 
 def _flush(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Turning a pydantic error into one sentence: where, what."""
+"""Turning a pydantic error into words: where, what."""
 
 from pydantic import ValidationError
 
@@ -12,3 +12,18 @@ def first_problem(error: ValidationError) -> str:
     place = " > ".join(str(part) for part in problem["loc"] if not str(part).startswith(("function-", "literal[")))
     message = problem["msg"].removeprefix("Value error, ")
     return f"{place}: {message}" if place else message
+
+
+def wrong_parameter(error: ValidationError) -> str:
+    """The first problem with the parameters of a method, which are flat, in whole sentences."""
+    problem = max(error.errors(), key=lambda each: len(each["loc"]))
+    message = problem["msg"].removeprefix("Value error, ").rstrip(".")
+    if not problem["loc"] or problem["type"] == "value_error":
+        return f"{message}."
+    name = str(problem["loc"][0])
+    option = f"--{name.replace('_', '-')}"
+    if problem["type"] == "missing":
+        return f"{option} is missing. Give it a value."
+    if problem["type"] == "extra_forbidden":
+        return f"it has no parameter {name!r}. Leave it out."
+    return f"{option} is {problem['input']!r}. {message}."

@@ -1,6 +1,8 @@
 """Checking a release folder without the private data: hashes, arithmetic, totals, and that its tables agree."""
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -8,7 +10,14 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from scumble.errors import CheckError, InputError
-from scumble.files.release_folder import column_names, file_hash, read_manifest, read_release
+from scumble.files.release_folder import (
+    column_names,
+    file_hash,
+    manifest_text,
+    read_manifest,
+    read_release,
+    seal,
+)
 from scumble.model.counts import Integers
 from scumble.model.release import Release
 from scumble.model.schema import Schema
@@ -16,30 +25,21 @@ from scumble.model.schema import Schema
 
 def verify_folder(folder: Path) -> list[str]:
     """Every check that held, in words. Raises `CheckError` at the first that does not."""
-    manifest = read_manifest(folder)
-    held = [_check_files(folder, manifest["files"])]
+    if not (folder / "release.json").is_file():
+        raise InputError(f"{folder} holds no release.json. Give the folder that `scumble release` wrote.")
     try:
-        release = read_release(folder)
-    except InputError as error:
-        raise CheckError(str(error)) from error
-    held.append("the spends add up to the guarantee exactly")
-    if manifest["guarantee"]["sentence"] != release.plan.guarantee.sentence:
-        raise CheckError("The guarantee's sentence does not say what its numbers say. Do not trust this folder.")
-    held.append("counts.csv lists every cell and class of schema.yaml")
-    expected = release.rounding.apply(release.measured, release.resolution)
-    if not np.array_equal(expected, release.count):
-        raise CheckError("The published counts do not follow from the measured ones. Do not trust this folder.")
-    held.append(f"the published counts follow from the measured ones ({release.rounding.value})")
-    if manifest["cells"] != len(release.count) or len(release.count) > release.plan.cells_at_most:
-        raise CheckError("The number of cells is not as planned or stated. Do not trust this folder.")
-    held.append(f"{len(release.count):,} cells, within the planned {release.plan.cells_at_most:,}")
-    if (folder / "table.csv").exists():
-        _check_table(folder / "table.csv", release)
-        held.append(f"table.csv has the {int(release.count.sum()):,} rows that counts.csv says")
-    return held
+        manifest = read_manifest(folder)
+        return [*_check_hashes(folder, manifest), *_check_contents(folder, manifest, read_release(folder))]
+    except (InputError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise CheckError(f"The folder does not hold a whole release: {error} Do not trust it.") from error
 
 
-def _check_files(folder: Path, stated: dict[str, str]) -> str:
+def _check_hashes(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
+    text = (folder / "release.json").read_bytes().decode("utf-8")
+    if text != manifest_text(manifest) or manifest["seal"] != seal(manifest):
+        raise CheckError("release.json was changed: its seal does not fit. Do not trust this folder.")
+    yield "release.json has the SHA-256 that it states"
+    stated = manifest["files"]
     present = {path.name for path in folder.iterdir()} - {"release.json"}
     if present != set(stated):
         odd = ", ".join(sorted(present ^ set(stated)))
@@ -49,7 +49,28 @@ def _check_files(folder: Path, stated: dict[str, str]) -> str:
             raise CheckError(
                 f"{name} was changed: its SHA-256 is not the one in release.json. Do not trust this folder."
             )
-    return f"{len(stated)} files have the stated SHA-256"
+    yield f"{len(stated)} files have the stated SHA-256"
+
+
+def _check_contents(folder: Path, manifest: Mapping[str, Any], release: Release) -> Iterator[str]:
+    yield "the spends add up to the guarantee exactly"
+    guarantee = release.plan.guarantee
+    if manifest["guarantee"]["sentence"] != guarantee.sentence or guarantee.unit is not release.schema.unit:
+        raise CheckError("The guarantee's sentence, numbers and unit do not agree. Do not trust this folder.")
+    yield "the guarantee's sentence says what its numbers say"
+    yield "counts.csv lists every cell and class of schema.yaml"
+    expected = release.rounding.apply(release.measured, release.resolution)
+    if not np.array_equal(expected, release.count):
+        raise CheckError("The published counts do not follow from the measured ones. Do not trust this folder.")
+    yield f"the published counts follow from the measured ones ({release.rounding.value})"
+    if manifest["cells"] != len(release.count) or len(release.count) > release.plan.cells_at_most:
+        raise CheckError("The number of cells is not as planned or stated. Do not trust this folder.")
+    yield f"{len(release.count):,} cells, within the planned {release.plan.cells_at_most:,}"
+    if manifest["classes"] != list(release.schema.classes) or manifest["recommended"] not in manifest["files"]:
+        raise CheckError("release.json names classes or a table that are not there. Do not trust this folder.")
+    if (folder / "table.csv").exists():
+        _check_table(folder / "table.csv", release)
+        yield f"table.csv has the {int(release.count.sum()):,} rows that counts.csv says"
 
 
 def _check_table(path: Path, release: Release) -> None:
@@ -61,9 +82,11 @@ def _check_table(path: Path, release: Release) -> None:
         with pacsv.open_csv(
             path, convert_options=options, parse_options=pacsv.ParseOptions(newlines_in_values=True)
         ) as reader:
+            if reader.schema.names != column_names(schema):
+                raise CheckError("table.csv does not have the columns of schema.yaml. Do not trust this folder.")
             for batch in reader:
                 found += np.bincount(_entries(batch, schema), minlength=len(found))
-    except (pa.ArrowInvalid, KeyError) as error:
+    except pa.ArrowInvalid as error:
         raise CheckError(f"table.csv cannot be read by schema.yaml: {error}. Do not trust this folder.") from error
     if not np.array_equal(found, release.count.ravel()):
         raise CheckError("table.csv and counts.csv do not agree. Do not trust this folder.")

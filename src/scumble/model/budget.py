@@ -7,6 +7,8 @@ from scumble.errors import InputError
 
 LARGEST = Fraction(1000)
 SMALLEST = Fraction(1, 10**9)
+FAR = 100
+"""Powers of ten beyond this are no budget, and exact arithmetic with them would take for ever."""
 
 
 def parse_budget(value: object, *, name: str = "epsilon") -> Fraction:
@@ -20,20 +22,29 @@ def parse_budget(value: object, *, name: str = "epsilon") -> Fraction:
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal | Fraction):
         raise InputError(f"{name} is {value!r}, not a number. Give a decimal such as 0.5 or a fraction such as 1/3.")
     try:
-        budget = Fraction(repr(value) if isinstance(value, float) else value)
+        budget = _exactly(value)
     except (ValueError, OverflowError, ZeroDivisionError, InvalidOperation) as error:
         raise InputError(
             f"{name} is {value!r}, not a finite number. Give a decimal such as 0.5 or a fraction such as 1/3."
         ) from error
+    usual = "Common values lie between 0.1 and 3." if name == "epsilon" else "Give a number above zero."
     if budget <= 0:
-        raise InputError(f"{name} is {value}, but must be above zero. Common values lie between 0.1 and 3.")
+        raise InputError(f"{name} is {value}, but must be above zero. {usual}")
     if budget > LARGEST:
-        raise InputError(
-            f"{name} is {value}: above {LARGEST} it promises nothing. Common values lie between 0.1 and 3."
-        )
+        raise InputError(f"{name} is {value}: above {LARGEST} it promises nothing. {usual}")
     if budget < SMALLEST:
         raise InputError(f"{name} is {value}: below {float(SMALLEST):g} only noise is left. Try 0.01 or more.")
     return budget
+
+
+def _exactly(value: str | int | float | Decimal | Fraction) -> Fraction:
+    """The number itself, except that 1e999999999 is cut to another absurd one that can be written out."""
+    number = repr(value) if isinstance(value, float) else value
+    if isinstance(number, str) and "/" not in number:
+        number = Decimal(number)
+    if isinstance(number, Decimal) and number and abs(number.adjusted()) > FAR:
+        number = Decimal((number.as_tuple().sign, (1,), FAR if number.adjusted() > 0 else -FAR))
+    return Fraction(number)
 
 
 def budget_text(budget: Fraction) -> str:

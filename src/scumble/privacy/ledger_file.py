@@ -81,7 +81,7 @@ def explained(path: Path, busy_seconds: float) -> Iterator[None]:
             case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
                 raise ScumbleError(
                     f"The ledger {path} has been locked by another process for more than {busy_seconds:g} seconds. "
-                    "Nothing was charged. Wait until that process is done, then try again."
+                    "Nothing was written to it. Wait until that process is done, then try again."
                 ) from error
             case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
                 raise _no_ledger(path, f"or is damaged ({error})") from error
@@ -126,9 +126,8 @@ def _make_tables(path: Path, connection: sqlite3.Connection) -> None:
     if _is_blank(connection):
         if path.stat().st_size > 0:
             raise _no_ledger(path, "but some other file")
-        from scumble.privacy.noise import (
-            secret_key,
-        )  # brings OpenDP along, which takes seconds; once in a ledger's life
+        # It brings OpenDP along, which takes seconds, and is needed once in a ledger's life.
+        from scumble.privacy.noise import secret_key
 
         for statement in _TABLES:
             connection.execute(statement)

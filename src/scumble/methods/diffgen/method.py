@@ -152,15 +152,20 @@ def most_cells(schema: Schema, rounds: int, max_cells: int) -> int:
     """A bound on the cells after some rounds: the widest specializations there are, or the limit."""
     if max_cells < 2:
         raise InputError(f"max_cells is {max_cells}, which allows no specialization. Give 2 or more.")
+    sizes = {attribute.name: attribute.domain.size for attribute in schema.predictors}
     widths = {attribute.name: _width(attribute.domain.root) for attribute in schema.predictors}
-    values = dict.fromkeys(widths, 1)
+    values = dict.fromkeys(sizes, 1)
+
+    def grown(name: str) -> int:
+        return min(values[name] + widths[name] - 1, sizes[name])
+
     for _ in range(rounds):
-        best = max(values, key=lambda name: Fraction(values[name] + widths[name] - 1, values[name]))
-        values[best] += widths[best] - 1
+        # Growth shrinks with every step of an attribute, so taking the largest each time gives the largest product.
+        best = max(values, key=lambda name: Fraction(grown(name), values[name]))
+        values[best] = grown(best)
         if prod(values.values()) >= max_cells:
             return max_cells
-    finest = prod(attribute.domain.size for attribute in schema.predictors)
-    return min(prod(values.values()), finest)
+    return prod(values.values())
 
 
 def _width(node: Node) -> int:
