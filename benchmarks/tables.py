@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
+from scumble.engines.coding import code_type
 from scumble.experiments.examples import patients, patients_schema
 from scumble.files.datasets import load
 from scumble.model.schema import Attribute, Schema
@@ -23,18 +24,25 @@ ROW_GROUP = 1 << 20
 REPLACED = 0.25
 """The chance that an attribute value of a variation is replaced."""
 SEED = 2011
+VERSION = 1
+"""Part of the files' names: a change of how they are made needs a new one."""
+
+
+def schema_of(name: str) -> Schema:
+    """The schema of `adult`, from the folder of SCUMBLE_DATA, or of made-up `patients`."""
+    return patients_schema() if name == "patients" else load(name).schema
 
 
 def base(name: str) -> tuple[pa.Table, Schema]:
-    """The records to start from: `adult`, from the folder of SCUMBLE_DATA, or made-up `patients`."""
-    if name == "patients":
-        schema = patients_schema()
-        table = patients(2_000, SEED)
-    else:
-        dataset = load(name)
-        schema = dataset.schema
-        table = pacsv.read_csv(dataset.path)
+    """The records to start from, and their schema."""
+    schema = schema_of(name)
+    table = patients(2_000, SEED) if name == "patients" else pacsv.read_csv(load(name).path)
     return table.select([attribute.name for attribute in schema.attributes]), schema
+
+
+def coded_bytes(schema: Schema, rows: int) -> int:
+    """The size of the table in codes of the smallest integers."""
+    return rows * sum(np.dtype(code_type(attribute.domain.size)).itemsize for attribute in schema.attributes)
 
 
 def write_parquet(path: Path, records: pa.Table, schema: Schema, rows: int) -> None:
@@ -70,7 +78,7 @@ def _variations(records: pa.Table, schema: Schema, places: np.ndarray, draw: np.
 
 
 def _drawn(attribute: Attribute, kind: pa.DataType, rows: int, draw: np.random.Generator) -> pa.Array:
-    """Values of an attribute's public domain, each as likely as any other: leaves of a tree, whole numbers of a grid."""
+    """Values of an attribute's public domain, all as likely: leaves of a tree, whole numbers of a grid."""
     domain = attribute.domain
     if isinstance(domain, Grid):
         low, high = int(domain.edges[0]), int(domain.edges[-1])

@@ -5,12 +5,12 @@ from itertools import product
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import coded_rows, cuts, schemas, specializations
 
 from scumble.model.counts import fine_shape
 from scumble.model.cut import Cut
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Grid, Tree
+from strategies import coded_rows, cuts, schemas, specializations
 
 
 @given(st.data())

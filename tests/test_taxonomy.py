@@ -7,10 +7,10 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import grids, labels, trees
 
 from scumble.errors import InputError
 from scumble.model.taxonomy import LARGEST_DOMAIN, Domain, Grid, Node, Tree
+from strategies import grids, labels, trees
 
 
 def is_cut(tree: Tree, nodes: Sequence[Node]) -> bool:

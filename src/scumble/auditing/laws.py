@@ -15,13 +15,13 @@ from scumble.errors import CheckError
 from scumble.model.counts import Integers
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
-from scumble.privacy.query import Choice, Query
+from scumble.privacy.query import Choice, Query, RowChoice, RowQuery
 
 Record = Sequence[int]
 """The codes of one record, an entry for each attribute of the schema in order."""
 
 
-def check_added_record(query: Query, schema: Schema, rows: Sequence[Record], record: Record) -> None:
+def check_added_record(query: Query | RowQuery, schema: Schema, rows: Sequence[Record], record: Record) -> None:
     """Under add-remove: a table, and the same with one more record. Removing is the same pair the other way round."""
     before = exact_answer(query, schema, rows)
     after = exact_answer(query, schema, [*rows, record])
@@ -29,12 +29,14 @@ def check_added_record(query: Query, schema: Schema, rows: Sequence[Record], rec
     _check_bound(query, before, after, declared.bound, f"adding {tuple(record)} to {_shown(rows)}")
     if declared.monotone and (after < before).any():
         raise CheckError(f"{query!r} claims monotone scores; adding {tuple(record)} to {_shown(rows)} lowers one.")
-    if query.region is not None and not _inside(query, schema, record) and (after != before).any():
+    if isinstance(query, RowQuery):
+        _check_parts(query, before, after, record)
+    elif query.region is not None and not _inside(query, schema, record) and (after != before).any():
         raise CheckError(f"{query!r} claims a region; {tuple(record)} lies outside and moves the answer.")
 
 
 def check_replaced_record(
-    query: Query, schema: Schema, rows: Sequence[Record], record: Record, other: Record
+    query: Query | RowQuery, schema: Schema, rows: Sequence[Record], record: Record, other: Record
 ) -> None:
     """Under replace: two tables of the same size that differ in one record."""
     before = exact_answer(query, schema, [*rows, record])
@@ -43,8 +45,10 @@ def check_replaced_record(
     _check_bound(query, before, after, bound, f"{tuple(record)} replaced by {tuple(other)} in {_shown(rows)}")
 
 
-def exact_answer(query: Query, schema: Schema, rows: Sequence[Record]) -> Integers:
+def exact_answer(query: Query | RowQuery, schema: Schema, rows: Sequence[Record]) -> Integers:
     """A query's answer without noise. For laws, never for private rows."""
+    if isinstance(query, RowQuery):
+        return query.answer(engine_of(schema, rows).blocks())
     return query.answer(engine_of(schema, rows).tabulate(query.tabulation))
 
 
@@ -58,9 +62,17 @@ def engine_of(schema: Schema, rows: Sequence[Record]) -> MemoryEngine:
     return MemoryEngine([block], schema)
 
 
-def _check_bound(query: Query, before: Integers, after: Integers, bound: int, what: str) -> None:
+def _check_parts(query: RowQuery, before: Integers, after: Integers, record: Record) -> None:
+    """A line of the answer may move only for a record inside its box."""
+    for number, box in enumerate(query.parts):
+        inside = all(low <= code < high for code, (low, high) in zip(record, box, strict=True))
+        if not inside and (before[number] != after[number]).any():
+            raise CheckError(f"{query!r} claims the part {box}; {tuple(record)} lies outside and moves its line.")
+
+
+def _check_bound(query: Query | RowQuery, before: Integers, after: Integers, bound: int, what: str) -> None:
     change = np.abs(after - before)
-    moved = int(change.max(initial=0)) if isinstance(query, Choice) else int(change.sum())
+    moved = int(change.max(initial=0)) if isinstance(query, Choice | RowChoice) else int(change.sum())
     if moved > bound:
         raise CheckError(f"{query!r} declares a sensitivity of {bound}; {what} moves it by {moved}.")
 

@@ -42,7 +42,7 @@ def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
 
 @contextmanager
 def progress_bar() -> Iterator[Tell]:
-    """A progress bar on standard error that appears once the work has lasted two seconds."""
+    """A progress bar that appears on a terminal once the work has lasted two seconds."""
     began = time.monotonic()
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
     bar = Progress(*columns, TimeElapsedColumn(), console=err, transient=True)
@@ -51,7 +51,7 @@ def progress_bar() -> Iterator[Tell]:
 
     def tell(label: str, done: int, total: int | None) -> None:
         nonlocal started
-        if not started and time.monotonic() - began > PATIENCE_SECONDS:
+        if not started and err.is_terminal and time.monotonic() - began > PATIENCE_SECONDS:
             bar.start()
             started = True
         if started:

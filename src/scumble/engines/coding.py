@@ -8,13 +8,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from scumble.compiled import compiled
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Grid, Tree
 
@@ -49,18 +50,40 @@ def code_blocks(batches: Iterable[pa.RecordBatch], schema: Schema) -> Iterator[B
     for batch in batches:
         columns = [code(batch.column(name)) for name, code in coders]
         masks = [column.kept for column in columns if column.kept is not None]
-        if not masks:
+        kept = np.logical_and.reduce(masks) if masks else np.True_
+        if kept.all():
             yield tuple(column.codes for column in columns)
         else:
-            kept = np.logical_and.reduce(masks)
             yield tuple(column.codes[kept] for column in columns)
 
 
 def coder(attribute: Attribute) -> Callable[[pa.Array], ColumnCodes]:
-    """How one column is coded."""
+    """How one column is coded: the values of a dictionary, and text, once each; other numbers one by one."""
     if isinstance(attribute.domain, Grid):
-        return _grid_coder(attribute, attribute.domain)
-    return _tree_coder(attribute, attribute.domain)
+        code_values = _grid_coder(attribute, attribute.domain)
+    else:
+        code_values = _tree_coder(attribute, attribute.domain)
+
+    def code(column: pa.Array) -> ColumnCodes:
+        if isinstance(attribute.domain, Tree) and not pa.types.is_dictionary(column.type):
+            column = _text(column).dictionary_encode()
+        return _look_up(column, code_values) if pa.types.is_dictionary(column.type) else code_values(column)
+
+    return code
+
+
+def _look_up(column: pa.DictionaryArray, code_values: Callable[[pa.Array], ColumnCodes]) -> ColumnCodes:
+    """Code a dictionary's values, then the rows by them. Where a row is null, null is one value more."""
+    values, indices = column.dictionary, column.indices.cast(pa.int32())
+    if indices.null_count:
+        indices = indices.fill_null(len(values))
+        values = pa.concat_arrays([values, pa.nulls(1, values.type)])
+    places = indices.to_numpy()
+    known = code_values(values)
+    return ColumnCodes(
+        codes=np.take(known.codes, places, mode="clip"),  # the quickest way that checks every place
+        kept=None if known.kept is None else np.take(known.kept, places, mode="clip"),
+    )
 
 
 def _tree_coder(attribute: Attribute, tree: Tree) -> Callable[[pa.Array], ColumnCodes]:
@@ -71,27 +94,13 @@ def _tree_coder(attribute: Attribute, tree: Tree) -> Callable[[pa.Array], Column
     unknown = -1 if drop else missing or 0
     empty = known.get("", unknown) if missing is None else missing
 
-    def code(column: pa.Array) -> ColumnCodes:
-        if not pa.types.is_dictionary(column.type):
-            column = _text(column).dictionary_encode()
-        texts = _text(column.dictionary).to_pylist()
-        # The last entry, which index -1 reaches, stands for nulls.
-        table = np.array([empty if not text else known.get(text, unknown) for text in texts] + [empty], dtype=np.int64)
-        indices = column.indices
-        if indices.null_count:
-            indices = indices.fill_null(-1) if pa.types.is_signed_integer(indices.type) else _signed(indices)
-        lowest = table.min() < 0
-        places = indices.to_numpy(zero_copy_only=False)
-        if not lowest:
-            return ColumnCodes(codes=table.astype(codes_as)[places], kept=None)
-        values = table[places]
-        return ColumnCodes(codes=values.astype(codes_as), kept=values >= 0)
+    def code(values: pa.Array) -> ColumnCodes:
+        codes = [known.get(text, unknown) if text else empty for text in _text(values).to_pylist()]
+        signed = np.array(codes, dtype=np.int64)
+        kept = signed >= 0
+        return ColumnCodes(codes=np.maximum(signed, 0).astype(codes_as), kept=None if kept.all() else kept)
 
     return code
-
-
-def _signed(indices: pa.Array) -> pa.Array:
-    return indices.cast(pa.int64()).fill_null(-1)
 
 
 def _text(column: pa.Array) -> pa.Array:
@@ -167,7 +176,7 @@ def _numbers(column: pa.Array, label: str | None) -> tuple[npt.NDArray[np.float6
     else:
         # Decimals are read as their text: Arrow's own way from them to doubles does not find the nearest one.
         text = pc.utf8_trim_whitespace(column if pa.types.is_large_string(column.type) else _text(column))
-        hollow = pc.fill_null(pc.is_in(text, pa.array(["", (label or "").strip()], text.type)), True)
+        hollow = pc.is_in(text, pa.array([None, "", (label or "").strip()], text.type))
         if pc.any(hollow).as_py():
             empty = hollow.to_numpy(zero_copy_only=False)
         column = _parse(text)
@@ -190,34 +199,33 @@ def _number(label: str | None) -> float | None:
     return value
 
 
-@numba.njit(nogil=True, cache=True)
-def _place(values, edges, cells_per_unit, unreadable, codes, dropped):  # type: ignore[no-untyped-def]
+@compiled
+def _place(values: Any, edges: Any, cells_per_unit: Any, unreadable: Any, codes: Any, dropped: Any) -> None:
     """The cell of every value: a guess by division where the grid is regular, mended against the edges themselves."""
-    last = len(edges) - 2
+    cells = len(edges) - 1
+    low, high = edges[0], edges[cells]
     drop = len(dropped) > 0
+    one = np.uint64(1)
     for row in range(len(values)):
         value = values[row]
-        if value != value:
-            codes[row] = max(unreadable, 0)
+        if not low <= value < high:
+            nan = value != value
+            codes[row] = max(unreadable, 0) if nan else 0 if value < low else cells - 1
             if drop:
-                dropped[row] = unreadable < 0
-        elif value < edges[0] or value >= edges[last + 1]:
-            codes[row] = 0 if value < edges[0] else last
-            if drop:
-                dropped[row] = True
+                dropped[row] = unreadable < 0 if nan else True
         elif cells_per_unit > 0:
-            cell = min(int((value - edges[0]) * cells_per_unit), last)
+            cell = np.uint64(min(int((value - low) * cells_per_unit), cells - 1))
             while value < edges[cell]:
-                cell -= 1
-            while value >= edges[cell + 1]:
-                cell += 1
+                cell -= one
+            while value >= edges[cell + one]:
+                cell += one
             codes[row] = cell
         else:
-            low, high = 0, last + 1
-            while high - low > 1:
-                middle = (low + high) // 2
+            first, last = 0, cells
+            while last - first > 1:
+                middle = (first + last) // 2
                 if value < edges[middle]:
-                    high = middle
+                    last = middle
                 else:
-                    low = middle
-            codes[row] = low
+                    first = middle
+            codes[row] = first

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from scumble.errors import InputError
 from scumble.files.hierarchy_file import read_hierarchy
@@ -118,7 +119,7 @@ def parse_schema(text: str, *, folder: Path | None = None, name: str = "the sche
     try:
         data = yaml.load(text)
     except RecursionError:
-        raise InputError(f"{name} is nested too deeply, or in itself. Write a taxonomy without anchors.") from None
+        raise InputError(f"{name} is nested too deeply. Write flatter taxonomies.") from None
     except YAMLError as error:
         problem = str(getattr(error, "problem", None) or error).splitlines()[0]
         mark = getattr(error, "problem_mark", None)
@@ -135,7 +136,7 @@ def parse_schema(text: str, *, folder: Path | None = None, name: str = "the sche
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
     except RecursionError:
-        raise InputError(f"{name}: a taxonomy is nested too deeply, or in itself. Write it without anchors.") from None
+        raise InputError(f"{name}: a taxonomy is nested too deeply. Write a flatter one.") from None
 
 
 def _to_schema(part: SchemaPart, folder: Path | None) -> Schema:
@@ -221,8 +222,17 @@ def schema_text(schema: Schema, *, heading: str = "") -> str:
     yaml = YAML()
     yaml.width = 120
     stream = StringIO()
-    yaml.dump(data, stream)
+    yaml.dump(_exact(data), stream)
     return "".join(f"# {line}\n" for line in heading.splitlines()) + stream.getvalue()
+
+
+def _exact(data: Any) -> Any:
+    """The same, with text that plain YAML would fold or lose put between double quotes."""
+    if isinstance(data, dict):
+        return {_exact(key): _exact(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [_exact(value) for value in data]
+    return DoubleQuotedScalarString(data) if isinstance(data, str) and not data.isprintable() else data
 
 
 def write_schema(schema: Schema, path: Path, *, heading: str = "") -> None:

@@ -10,20 +10,21 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import narwhals as nw
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
-from narwhals.exceptions import DuplicateError
 
 from scumble.errors import InputError
 from scumble.model.schema import Schema
-from scumble.model.taxonomy import Tree
+
+if TYPE_CHECKING:
+    from narwhals import Series
 
 BATCH_ROWS = 1 << 17
 BLOCK_BYTES = 1 << 24
+BUFFER_BYTES = 1 << 20
 DELIMITERS = (",", ";", "\t", "|")
 
 Progress = Callable[[int, int | None], None]
@@ -119,21 +120,22 @@ class CSVSource:
         try:
             return tuple(next(csv.reader([self._first_line()], delimiter=delimiter), []))
         except csv.Error:
-            raise InputError(f"{self.path} is no CSV with a header: its first line cannot be read as one.") from None
+            raise InputError(f"{self.path}: its first line is no header. Write one line for each row.") from None
 
     def _first_line(self) -> str:
         try:
             with gzip.open(self.path, "rb") if self.path.suffix == ".gz" else self.path.open("rb") as file:
                 return file.readline(1 << 20).decode("utf-8-sig").rstrip("\r\n")
         except (OSError, EOFError, zlib.error) as error:
-            raise InputError(f"{self.path} cannot be read: {error}. Check the file.") from error
+            problem = getattr(error, "strerror", None) or "it is no gzip file, or cut short"
+            raise InputError(f"{self.path} cannot be read: {problem}. Check the file.") from None
         except UnicodeDecodeError:
             raise InputError(f"{self.path} is not UTF-8 text. Convert it, or give a Parquet file.") from None
 
     def batches(self, schema: Schema, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
         names = [attribute.name for attribute in schema.attributes]
-        categories = pa.dictionary(pa.int32(), pa.string())
-        types = {a.name: categories if isinstance(a.domain, Tree) else pa.string() for a in schema.attributes}
+        # Numbers too: most columns of them have few values, and each is then parsed once.
+        types = dict.fromkeys(names, pa.dictionary(pa.int32(), pa.string()))
         total = None if self.path.suffix == ".gz" else self.path.stat().st_size
         try:
             with pa.input_stream(str(self.path), compression="detect") as stream:
@@ -154,18 +156,25 @@ class CSVSource:
 
 
 class _Counted:
-    """A readable stream that reports how much of it was read."""
+    """A readable stream that reports how much of it was read, and whose last line has an end.
+
+    Arrow reads a last row that has none, but takes a header that has none for no table at all.
+    """
 
     def __init__(self, stream: Any, progress: Progress | None, total: int | None) -> None:
         self._stream, self._progress, self._total, self._read = stream, progress, total, 0
         self.closed = False
 
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int) -> bytes:
         data: bytes = self._stream.read(size)
+        more = data
+        while more and len(data) < size:
+            more = self._stream.read(size - len(data))
+            data += more
         self._read += len(data)
         if self._progress is not None:
             self._progress(self._read, self._total)
-        return data
+        return data + b"\n" if 0 < len(data) < size and not data.endswith((b"\n", b"\r")) else data
 
     def readable(self) -> bool:
         return True
@@ -195,12 +204,12 @@ class ParquetSource:
             raise InputError(f"{self.path} is no Parquet file. Give a Parquet or CSV file.") from error
 
     def batches(self, schema: Schema, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
-        text = [a.name for a in schema.attributes if isinstance(a.domain, Tree)]
-        kinds = self.kinds()
-        text = [name for name in text if pa.types.is_string(kinds.field(name).type)]
         names = [attribute.name for attribute in schema.attributes]
+        kinds = self.kinds()
+        text = [name for name in names if _is_text(kinds.field(name).type)]
         try:
-            with pq.ParquetFile(self.path, read_dictionary=text) as file:
+            # Without pre_buffer=False, all that was read of the file would stay in memory until its end.
+            with pq.ParquetFile(self.path, read_dictionary=text, pre_buffer=False, buffer_size=BUFFER_BYTES) as file:
                 rows = 0
                 for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=names):
                     yield batch
@@ -209,6 +218,10 @@ class ParquetSource:
                         progress(rows, file.metadata.num_rows)
         except (pa.ArrowInvalid, OSError):
             raise InputError(f"{self.path} is a damaged Parquet file. Write it anew.") from None
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,6 +245,9 @@ class FrameSource:
 
 
 def _frame_source(frame: Any) -> FrameSource:
+    import narwhals as nw
+    from narwhals.exceptions import DuplicateError
+
     try:
         eager = nw.from_native(frame, eager_only=True)
     except TypeError as error:
@@ -244,7 +260,7 @@ def _frame_source(frame: Any) -> FrameSource:
     return FrameSource(table=pa.Table.from_arrays([_arrow(series) for series in eager.iter_columns()], names=names))
 
 
-def _arrow(series: nw.Series[Any]) -> pa.Array | pa.ChunkedArray:
+def _arrow(series: "Series[Any]") -> pa.Array | pa.ChunkedArray:
     """A column in Arrow's types. One of pandas' that mixes types becomes text: no value may stop a run."""
     try:
         return series.to_arrow()

@@ -45,6 +45,7 @@ def staging(target: Path) -> Iterator[Staging]:
             if _stands(target):
                 raise InputError(f"{target} exists already, and is never overwritten. Give another --out.")
             stack.enter_context(_with_all_above(target.parent))
+            _stands(target)  # only where the folder above is there does a name too long show
             _sweep(target.parent)
             folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=target.parent))
             stack.callback(shutil.rmtree, folder, ignore_errors=True)

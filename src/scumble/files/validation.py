@@ -1,6 +1,7 @@
 """Turning a pydantic error into words: where, what."""
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 
 def first_problem(error: ValidationError) -> str:
@@ -10,14 +11,14 @@ def first_problem(error: ValidationError) -> str:
     """
     problem = max(error.errors(), key=lambda each: len(each["loc"]))
     place = " > ".join(str(part) for part in problem["loc"] if not str(part).startswith(("function-", "literal[")))
-    message = problem["msg"].removeprefix("Value error, ")
+    message = _message(problem)
     return f"{place}: {message}" if place else message
 
 
 def wrong_parameter(error: ValidationError) -> str:
     """The first problem with the parameters of a method, which are flat, in whole sentences."""
     problem = max(error.errors(), key=lambda each: len(each["loc"]))
-    message = problem["msg"].removeprefix("Value error, ").rstrip(".")
+    message = _message(problem)
     if not problem["loc"] or problem["type"] == "value_error":
         return f"{message}."
     name = str(problem["loc"][0])
@@ -27,3 +28,11 @@ def wrong_parameter(error: ValidationError) -> str:
     if problem["type"] == "extra_forbidden":
         return f"it has no parameter {name!r}. Leave it out."
     return f"{option} is {problem['input']!r}. {message}."
+
+
+def _message(problem: ErrorDetails) -> str:
+    """What pydantic says, about the thing rather than about "input", without a full stop."""
+    if problem["type"] == "extra_forbidden":
+        return "there is no such key"
+    message = problem["msg"].removeprefix("Value error, ").partition(", unable to parse")[0]
+    return message.replace("Input should", "It should").rstrip(".")

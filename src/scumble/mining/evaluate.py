@@ -27,8 +27,8 @@ def score(
     holds one class only. The test decides nothing but the score. A training table without records predicts the first
     class.
 
-    One thread: releases are small, and scikit-learn's threads waiting for each other cost more than they save, fiftyfold
-    on a busy machine.
+    One thread: releases are small, and threads waiting for each other cost more than they save, fiftyfold on a busy
+    machine.
     """
     merged = train.merged(schema)
     rows = DistinctRows(

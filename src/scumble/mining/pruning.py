@@ -9,6 +9,11 @@ wins.
 Records, not rows, are shared out: a row that counts twelve times is twelve records, each of which goes to one of the
 folds by a fair draw of its own, as if the table were written out at length. Sharing out each row evenly instead would
 be wrong: held-out records would then repeat the proportions that were learned, and no overfitting could be seen.
+
+What this cannot see is the noise of a release, which all records of a cell share. Holding out whole cells sees it, and
+was tried, alone and beside this, as were one standard error, C4.5's pessimistic errors and an information criterion.
+On releases of Adult all of them come within 0.2 points of accuracy, for the cells that hold most records are well
+measured. This rule is best on raw rows, level in AUC, and varies least where the budget is small.
 """
 
 from collections.abc import Iterator
@@ -51,14 +56,20 @@ def grow(rows: DistinctRows, counts: Integers, *, strength: float = 0.0) -> Deci
 def choose_strength(rows: DistinctRows) -> float:
     """The strength with the least Brier score over all folds, the largest of them where several have it."""
     ladder = strengths(int(rows.counts.sum()))
+    score = held_out_scores(rows, ladder)
+    # Sums of the same squares in another order may differ in their last digits.
+    best = np.flatnonzero(score <= score.min() * (1 + 1e-12))
+    return float(ladder[best[-1]])
+
+
+def held_out_scores(rows: DistinctRows, ladder: Floats) -> Floats:
+    """The Brier score at each strength, summed over all records, each judged by the tree that did not learn from it."""
     score = np.zeros(len(ladder))
     for held_out in share_out(rows.counts):
         learned = rows.counts - held_out
         if learned.any() and held_out.any():
-            score += _held_out_scores(rows, learned, held_out, ladder)
-    # Sums of the same squares in another order may differ in their last digits.
-    best = np.flatnonzero(score <= score.min() * (1 + 1e-12))
-    return float(ladder[best[-1]])
+            score += _fold_scores(rows, learned, held_out, ladder)
+    return score
 
 
 def strengths(records: int) -> Floats:
@@ -76,8 +87,8 @@ def share_out(counts: Integers) -> Iterator[Integers]:
         yield fold
 
 
-def _held_out_scores(rows: DistinctRows, learned: Integers, held_out: Integers, ladder: Floats) -> Floats:
-    """The summed Brier score of the held-out records at each strength, for the tree grown on the learned ones."""
+def _fold_scores(rows: DistinctRows, learned: Integers, held_out: Integers, ladder: Floats) -> Floats:
+    """The summed Brier score of the held-out records at each strength, by the tree grown on the learned ones."""
     grown = grow(rows, learned)
     tree = grown.tree_
     leaves = grown.apply(rows.features)

@@ -79,11 +79,11 @@ class Gaussian:
         >>> [f"{float(noise.width(Fraction(c, 1000))):.3f}" for c in (500, 950, 999)]
         ['1.349', '3.920', '6.581']
         """
-        return Fraction(f"{2 * _quantile(confidence):.{SIGMA_DIGITS}f}") * self.sigma
+        return 2 * _quantile(confidence) * self.sigma
 
     @classmethod
     def hiding(cls, width: Fraction, confidence: Fraction, step: Fraction) -> "Gaussian":
-        sigma = width / Fraction(2 * _quantile(confidence))
+        sigma = width / (2 * _quantile(confidence))
         digits = 10 ** max(SIGMA_DIGITS - math.floor(math.log10(sigma)), 0)
         sigma = Fraction(math.ceil(sigma * digits), digits)
         return cls(sigma=sigma, refine=_refinement(FINE * step / (4 * sigma)))
@@ -204,8 +204,9 @@ def parse_confidence(value: object) -> Fraction:
     return confidence
 
 
-def _quantile(confidence: Fraction) -> float:
-    return NormalDist().inv_cdf(float((1 + confidence) / 2))
+def _quantile(confidence: Fraction) -> Fraction:
+    """How many standard deviations to each side hold this share of normal noise, to twelve decimals."""
+    return Fraction(f"{NormalDist().inv_cdf(float((1 + confidence) / 2)):.{SIGMA_DIGITS}f}")
 
 
 def _refinement(wanted: Fraction) -> int:

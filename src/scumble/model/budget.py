@@ -27,11 +27,11 @@ def parse_budget(value: object, *, name: str = "epsilon") -> Fraction:
         raise InputError(
             f"{name} is {value!r}, not a finite number. Give a decimal such as 0.5 or a fraction such as 1/3."
         ) from error
-    usual = "Common values lie between 0.1 and 3." if name == "epsilon" else "Give a number above zero."
+    usual = " Common values lie between 0.1 and 3." if name == "epsilon" else ""
     if budget <= 0:
-        raise InputError(f"{name} is {value}, but must be above zero. {usual}")
+        raise InputError(f"{name} is {value}, but must be above zero.{usual}")
     if budget > LARGEST:
-        raise InputError(f"{name} is {value}: above {LARGEST} it promises nothing. {usual}")
+        raise InputError(f"{name} is {value}: above {LARGEST} it promises nothing.{usual}")
     if budget < SMALLEST:
         raise InputError(f"{name} is {value}: below {float(SMALLEST):g} only noise is left. Try 0.01 or more.")
     return budget

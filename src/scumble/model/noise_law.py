@@ -94,20 +94,31 @@ def laplace_weights(cells: int, epsilon: Fraction) -> Integers:
     if last == 0:
         return np.array([TOTAL], dtype=np.int64)
     bound = exp_below(epsilon / last)
-    distance = np.arange(last + 1)
-    for bits in range(40, 0, -1):
+    # A rate lowered by this share makes good what rounding the least weight can do to a ratio; a first guess.
+    least = float(epsilon / last) / 4 * math.exp(-float(epsilon)) * TOTAL
+    guess = (16 / least + 2**-48) / float(epsilon / last)
+    for bits in range(min(40, math.floor(-math.log2(guess))), 0, -1):
         rate = float(epsilon / last * (1 - Fraction(1, 2**bits)))
-        decay = math.exp(-rate)
-        shares = np.exp(-rate * distance) * math.tanh(rate / 2)
-        shares[last] = math.exp(-rate * last) / (1 + decay)
-        weights = np.floor(shares * TOTAL).astype(np.int64)
-        weights[0] = TOTAL - 2 * int(weights[1:].sum())
+        weights = _laplace_half(last, rate)
         if _within(weights, bound):
             return np.concatenate([weights[:0:-1], weights])
     raise InputError(
         f"Laplace noise over {cells:,} cells at epsilon {budget_text(epsilon)} does not fit exact weights. Give a "
         "larger step."
     )
+
+
+def _laplace_half(last: int, rate: float) -> Integers:
+    """Rounded weights by distance. What rounding leaves over goes where it matters least: to the heaviest."""
+    mass = np.exp(-rate * np.arange(last + 1)) * math.tanh(rate / 2)
+    mass[last] = math.exp(-rate * last) / (1 + math.exp(-rate))
+    weights = np.floor(mass * TOTAL).astype(np.int64)
+    left_over = TOTAL - int(weights[0]) - 2 * int(weights[1:].sum())
+    if weights[last] > weights[0]:
+        weights[last] += left_over // 2
+        left_over %= 2
+    weights[0] += left_over
+    return weights
 
 
 def _within(weights: Integers, bound: Fraction) -> bool:
@@ -144,15 +155,15 @@ def retain_weights(size: int, probability: Fraction) -> tuple[int, int]:
 
 
 def response_epsilon(truth: int, other: int) -> Fraction:
-    """The least epsilon in steps of 2^-40, up to 16, whose bound covers a response's odds truth : other."""
-    low, high = 0, int(LARGEST_LOCAL_EPSILON) * 2**40
+    """The least epsilon in millionths, up to 16, whose bound covers a response's odds truth : other."""
+    low, high = 0, int(LARGEST_LOCAL_EPSILON) * 10**6
     odds = Fraction(max(truth, other), max(min(truth, other), 1))
     if odds > exp_below(LARGEST_LOCAL_EPSILON):
         raise InputError(f"Retaining a value with odds of {float(odds):.3g} promises nothing. Retain it less often.")
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if exp_below(Fraction(middle, 2**40)) >= odds else (middle, high)
-    return Fraction(low if odds <= 1 else high, 2**40)
+        low, high = (low, middle) if exp_below(Fraction(middle, 10**6)) >= odds else (middle, high)
+    return Fraction(high, 10**6)
 
 
 def check_local_epsilon(epsilon: Fraction) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from scumble.errors import BudgetError
 from scumble.model.budget import budget_text
-from scumble.model.guarantee import PureDP, Unit, to_json
+from scumble.model.guarantee import KAnonymity, PureDP, Unit, Unproven, to_json
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,9 +58,45 @@ class Plan:
                 "This is a bug of the method."
             )
 
+    @property
+    def unit(self) -> Unit:
+        return self.guarantee.unit
+
     def to_json(self) -> dict[str, Any]:
         return {
             "guarantee": to_json(self.guarantee),
+            "spends": [spend.to_json() for spend in self.spends],
+            "cells_at_most": self.cells_at_most,
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanWithoutDP:
+    """A plan whose release is not differentially private, and says so: only under one may a holder tell exact answers.
+
+    The spends of an unproven claim add up to the claim; k-anonymity has none.
+    """
+
+    guarantee: KAnonymity | Unproven
+    unit: Unit
+    spends: tuple[Spend, ...]
+    cells_at_most: int
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.guarantee, Unproven):
+            claim = self.guarantee.claim
+            Plan(guarantee=claim, spends=self.spends, cells_at_most=self.cells_at_most)
+            if claim.unit is not self.unit:
+                raise BudgetError("The plan's unit is not the claim's. This is a bug of the method.")
+        elif self.spends:
+            raise BudgetError("A plan without differential privacy has nothing to spend. This is a bug of the method.")
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "guarantee": to_json(self.guarantee),
+            "unit": self.unit.value,
             "spends": [spend.to_json() for spend in self.spends],
             "cells_at_most": self.cells_at_most,
             "notes": list(self.notes),

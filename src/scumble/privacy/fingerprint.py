@@ -16,9 +16,10 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from scumble.compiled import compiled
 
 Block: TypeAlias = Sequence[NDArray[np.unsignedinteger[Any]]]
 
@@ -71,7 +72,7 @@ def _length(block: Block, sizes: Sequence[int]) -> int:
     return lengths.pop()
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _add_column(codes: Any, table: Any, lanes: Any) -> bool:
     """Add the numbers of one column's codes to the lanes of its rows; False, and nothing done, at a code off the table.
 
@@ -89,20 +90,19 @@ def _add_column(codes: Any, table: Any, lanes: Any) -> bool:
     return True
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _add_rows(lanes: Any, total: Any) -> None:
-    """Scramble each lane of each row and add it to the table's."""
+    """Scramble each lane of each row and add it to the table's.
+
+    The scrambling is MurmurHash3's 64-bit finaliser: a permutation in which every bit of the input moves half of the
+    output's.
+    """
     for row in range(lanes.shape[0]):
-        total[0] += _scramble(lanes[row, 0])
-        total[1] += _scramble(lanes[row, 1])
-
-
-@numba.njit(nogil=True, cache=True)
-def _scramble(lane: Any) -> Any:
-    """MurmurHash3's 64-bit finaliser: a permutation in which every bit of the input moves half of the output's."""
-    lane ^= lane >> np.uint64(33)
-    lane *= np.uint64(0xFF51AFD7ED558CCD)
-    lane ^= lane >> np.uint64(33)
-    lane *= np.uint64(0xC4CEB9FE1A85EC53)
-    lane ^= lane >> np.uint64(33)
-    return lane
+        for side in range(2):
+            lane = lanes[row, side]
+            lane ^= lane >> np.uint64(33)
+            lane *= np.uint64(0xFF51AFD7ED558CCD)
+            lane ^= lane >> np.uint64(33)
+            lane *= np.uint64(0xC4CEB9FE1A85EC53)
+            lane ^= lane >> np.uint64(33)
+            total[side] += lane

@@ -4,7 +4,7 @@ A method has nothing in hand but the holder's answers, so whatever it does with 
 engine, a source of noise, and a purse made from the plan; an answer with no planned spend cannot be had.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Protocol
@@ -14,9 +14,9 @@ import numpy as np
 from scumble.errors import BudgetError
 from scumble.model.counts import Counts, Integers, Tabulation
 from scumble.model.guarantee import Unit
-from scumble.model.plan import Plan
+from scumble.model.plan import Plan, PlanWithoutDP
 from scumble.privacy.noise import Noise, Selection, selection_scale
-from scumble.privacy.query import Choice, Measurement, Query
+from scumble.privacy.query import Block, Box, Choice, Measurement, Query, RowChoice, RowMeasurement, Sensitivity
 
 OFFSET_BITS = 16
 """Scores are multiplied by 2^16 before offsets are added, so that an offset in 2^-16 steps is exact."""
@@ -27,11 +27,14 @@ class Tabulates(Protocol):
 
     def tabulate(self, request: Tabulation) -> Counts: ...
 
+    def blocks(self) -> Iterable[Block]: ...
+
 
 class Purse:
     """The plan's spends, paid out one by one. What is not in it cannot be bought."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan | PlanWithoutDP) -> None:
+        self._unit = plan.unit
         self._spends = {spend.label: spend for spend in plan.spends}
         self._left = {spend.label: spend.times for spend in plan.spends}
 
@@ -40,12 +43,28 @@ class Purse:
 
         Several queries share one price only if the plan says so and no record can matter to two of them.
         """
+        return self._take(label, apart=len(queries) < 2 or _disjoint(queries), several=len(queries) > 1)
+
+    def pay_parts(self, label: str, parts: Sequence[Box]) -> Fraction:
+        """The same for a query of several parts, whose boxes must not meet."""
+        return self._take(label, apart=len(parts) < 2 or _disjoint_boxes(parts), several=len(parts) > 1)
+
+    def unit(self, label: str) -> Unit:
+        """The unit in which an answer bought by this spend must keep its price.
+
+        Under `replace` a shared spend is counted twice in the plan, for a changed record leaves one part and enters
+        another, or the same one: two steps of add-remove. So each part has to keep the price under add-remove.
+        """
+        spend = self._spends.get(label)
+        return Unit.ADD_REMOVE if spend is not None and spend.shared else self._unit
+
+    def _take(self, label: str, *, apart: bool, several: bool) -> Fraction:
         spend = self._spends.get(label)
         if spend is None:
             raise BudgetError(f"No spend {label!r} was planned; planned: {', '.join(self._spends)}. Nothing was told.")
         if self._left[label] == 0:
             raise BudgetError(f"All {spend.times} uses of the spend {label!r} are used up. Nothing was told.")
-        if len(queries) > 1 and not (spend.shared and _disjoint(queries)):
+        if several and not (spend.shared and apart):
             raise BudgetError(f"The spend {label!r} pays for one answer, or for answers about disjoint records.")
         self._left[label] -= 1
         return spend.epsilon
@@ -65,17 +84,34 @@ def _disjoint(queries: Sequence[Query]) -> bool:
     return all(before[0] == after[0] and before[2] <= after[1] for before, after in pairwise(boxes))
 
 
+def _disjoint_boxes(parts: Sequence[Box]) -> bool:
+    """Whether no two boxes meet. Two meet if their codes do in every attribute; an empty box meets none."""
+    boxes = np.array(parts, dtype=np.int64)
+    lows, highs = boxes[:, :, 0], boxes[:, :, 1]
+    for number in range(len(boxes) - 1):
+        meets = np.minimum(highs[number], highs[number + 1 :]) > np.maximum(lows[number], lows[number + 1 :])
+        if meets.all(axis=1).any():
+            return False
+    return True
+
+
 class Holder:
     """Answers queries about one table, each for a planned price."""
 
     def __init__(
-        self, *, engine: Tabulates, noise: Noise, plan: Plan, answered: Callable[[str], None] | None = None
+        self,
+        *,
+        engine: Tabulates,
+        noise: Noise,
+        plan: Plan | PlanWithoutDP,
+        answered: Callable[[str], None] | None = None,
     ) -> None:
         self._engine = engine
         self._noise = noise
         self._answered = answered or (lambda label: None)
         self._last: tuple[Tabulation, Counts] | None = None
-        self._unit = plan.guarantee.unit
+        self._unit = plan.unit
+        self._private = isinstance(plan, Plan)
         self.purse = Purse(plan)
 
     @property
@@ -103,17 +139,42 @@ class Holder:
     ) -> list[int]:
         """One choice for each query, for a single price, the queries being about disjoint regions."""
         epsilon = self.purse.pay(spend, queries)
-        chosen = [self._select(query, epsilon, selection, log_weights) for query in queries]
+        unit = self.purse.unit(spend)
+        chosen = [
+            self._select(self._answer(query), query.sensitivity(unit), unit, epsilon, selection, log_weights)
+            for query in queries
+        ]
         self._answered(spend)
         return chosen
 
-    def measure(self, query: Measurement, *, spend: str) -> Integers:
+    def choose_in_parts(
+        self, query: RowChoice, *, spend: str, selection: Selection = Selection.PERMUTE_AND_FLIP
+    ) -> list[int]:
+        """One choice for each part of a row query, for a single price, the parts being disjoint boxes."""
+        epsilon = self.purse.pay_parts(spend, query.parts)
+        unit = self.purse.unit(spend)
+        sensitivity = query.sensitivity(unit)
+        lines = query.answer(self._engine.blocks())
+        if len(lines) != max(1, len(query.parts)):
+            raise BudgetError(f"{type(query).__name__} answers in more lines than it has parts. Nothing was told.")
+        chosen = [self._select(scores, sensitivity, unit, epsilon, selection, None) for scores in lines]
+        self._answered(spend)
+        return chosen
+
+    def measure(self, query: Measurement | RowMeasurement, *, spend: str) -> Integers:
         """The query's answer with exact discrete Laplace noise."""
-        epsilon = self.purse.pay(spend, [query])
-        bound = query.sensitivity(self._unit).bound
-        noisy = self._noise.laplace(self._answer(query), sensitivity=bound, epsilon=epsilon)
+        epsilon = self.purse.pay(spend, [query]) if isinstance(query, Query) else self.purse.pay_parts(spend, ())
+        bound = query.sensitivity(self.purse.unit(spend)).bound
+        exact = self._answer(query) if isinstance(query, Query) else query.answer(self._engine.blocks())
+        noisy = self._noise.laplace(exact, sensitivity=bound, epsilon=epsilon)
         self._answered(spend)
         return noisy
+
+    def disclose(self, query: RowMeasurement) -> Integers:
+        """The exact answer, for releases that are not differentially private and whose plan says so."""
+        if self._private:
+            raise BudgetError("An exact answer cannot be had under a plan that promises differential privacy.")
+        return query.answer(self._engine.blocks())
 
     def _answer(self, query: Query) -> Integers:
         """The exact answer. The last counts are kept, for many queries in a row ask for the same ones."""
@@ -122,12 +183,17 @@ class Holder:
         return query.answer(self._last[1])
 
     def _select(
-        self, query: Choice, epsilon: Fraction, selection: Selection, log_weights: Sequence[float] | None
+        self,
+        exact: Integers,
+        sensitivity: Sensitivity,
+        unit: Unit,
+        epsilon: Fraction,
+        selection: Selection,
+        log_weights: Sequence[float] | None,
     ) -> int:
-        sensitivity = query.sensitivity(self._unit)
-        monotone = sensitivity.monotone and self._unit is Unit.ADD_REMOVE
+        monotone = sensitivity.monotone and unit is Unit.ADD_REMOVE
         scale = selection_scale(sensitivity=sensitivity.bound, monotone=monotone, epsilon=epsilon)
-        scores = self._answer(query) << OFFSET_BITS
+        scores = exact << OFFSET_BITS
         if log_weights is not None:
             offsets = [round(Fraction(weight) * scale * 2**OFFSET_BITS) for weight in log_weights]
             scores = scores + np.array(offsets, dtype=np.int64)

@@ -1,7 +1,11 @@
 """All randomness, as named sources, each saying where it may be used.
 
-- `PaidNoise`: OpenDP's exact discrete Laplace and private selection. The only source whose draws may meet private data.
-- `secret_key`: bytes of the operating system's generator, for keys that stay in a ledger.
+- `PaidNoise`: OpenDP's exact discrete Laplace and private selection. The only source whose draws may meet the counts of
+  a private table.
+- `SystemWords` and `KeyedWords`: even words of 62 bits for blurring records one by one (`scumble.privacy.perturb`), from
+  the operating system's generator or, for one entity for ever, from a keyed pseudo-random function. What OpenDP lacks:
+  its draws cost microseconds each and cannot be repeated from a secret.
+- `secret_key`: bytes of the operating system's generator, for keys that stay in a ledger or with a person.
 - `simulation`: a seedable generator for post-processing of what was already paid for, for made-up data and for
   experiments. Nothing that touches a private row may use it.
 
@@ -9,21 +13,27 @@ Budgets are exact fractions everywhere else. Here, and here alone, they become t
 rounded up until OpenDP's own privacy map lies within the budget.
 """
 
+import hashlib
 import math
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
-import opendp.prelude as dp
+from opendp.domains import atom_domain, vector_domain
+from opendp.measurements import make_laplace, make_noisy_max
+from opendp.measures import max_divergence, zero_concentrated_divergence
+from opendp.metrics import l1_distance, linf_distance
+from opendp.mod import Measurement, enable_features  # not its `prelude`, which imports scikit-learn and polars
 
-from scumble.errors import BudgetError
+from scumble.errors import BudgetError, InputError
 from scumble.model.counts import Integers
+from scumble.model.noise_law import WORD_BITS
 
-dp.enable_features("contrib")
+enable_features("contrib")
 
 
 class Selection(StrEnum):
@@ -76,36 +86,32 @@ def laplace_variance(*, sensitivity: int, epsilon: Fraction) -> float:
 
 
 @lru_cache(maxsize=64)
-def _laplace(sensitivity: int, epsilon: Fraction) -> dp.Measurement:
-    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+def _laplace(sensitivity: int, epsilon: Fraction) -> Measurement:
+    space = vector_domain(atom_domain(T="i64")), l1_distance(T="i64")
 
-    def make(scale: float) -> dp.Measurement:
-        return dp.m.make_laplace(*space, scale=scale)
+    def make(scale: float) -> Measurement:
+        return make_laplace(*space, scale=scale)
 
     return _within(make, laplace_scale(sensitivity=sensitivity, epsilon=epsilon), sensitivity, epsilon)
 
 
 @lru_cache(maxsize=64)
-def _select(sensitivity: int, monotone: bool, epsilon: Fraction, selection: Selection) -> dp.Measurement:
-    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.linf_distance(T="i64", monotonic=monotone)
+def _select(sensitivity: int, monotone: bool, epsilon: Fraction, selection: Selection) -> Measurement:
+    space = vector_domain(atom_domain(T="i64")), linf_distance(T="i64", monotonic=monotone)
     scale = selection_scale(sensitivity=sensitivity, monotone=monotone, epsilon=epsilon)
     if selection is Selection.PERMUTE_AND_FLIP:
-        return _within(
-            lambda scale: dp.m.make_noisy_max(*space, dp.max_divergence(), scale=scale), scale, sensitivity, epsilon
-        )
+        return _within(lambda scale: make_noisy_max(*space, max_divergence(), scale=scale), scale, sensitivity, epsilon)
     # OpenDP accounts for its Gumbel form as epsilon^2 / 8 of concentrated privacy, epsilon being the pure loss of the
     # exponential mechanism (Cesar & Rogers 2021), so the pure bound is within budget when that one is.
     return _within(
-        lambda scale: dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=scale),
+        lambda scale: make_noisy_max(*space, zero_concentrated_divergence(), scale=scale),
         scale,
         sensitivity,
         epsilon**2 / 8,
     )
 
 
-def _within(
-    make: Callable[[float], dp.Measurement], scale: Fraction, sensitivity: int, budget: Fraction
-) -> dp.Measurement:
+def _within(make: Callable[[float], Measurement], scale: Fraction, sensitivity: int, budget: Fraction) -> Measurement:
     """The measurement with the smallest float scale at or above `scale` whose privacy map is within the budget."""
     candidate = float(scale)
     if not math.isfinite(candidate):
@@ -118,6 +124,51 @@ def _within(
             return measurement
         candidate = math.nextafter(candidate, math.inf)
     raise BudgetError("OpenDP's privacy map does not come within the budget. This is a bug; please report it.")
+
+
+SHORTEST_SECRET = 16
+
+
+class Words(Protocol):
+    """A source of whole numbers drawn evenly from [0, 2^62), one for each value to be blurred."""
+
+    def draw(self, context: bytes, entities: Sequence[str], codes: Integers) -> Integers: ...
+
+
+class SystemWords:
+    """Fresh words from the operating system, whoever asks and however often."""
+
+    def draw(self, context: bytes, entities: Sequence[str], codes: Integers) -> Integers:
+        del context, entities
+        drawn = np.frombuffer(secrets.token_bytes(8 * len(codes)), dtype="<u8")
+        return (drawn >> np.uint64(64 - WORD_BITS)).astype(np.int64)
+
+
+class KeyedWords:
+    """The same word whenever the same entity tells the same value in the same context: keyed BLAKE2b as a pseudo-random
+    function of all three.
+
+    The value goes in, so that a changed value is a fresh draw: noise shared by two values would tell their difference.
+    So must the context say how the value is blurred: the same word under two strengths of noise would tell the value.
+    """
+
+    def __init__(self, secret: bytes) -> None:
+        if len(secret) < SHORTEST_SECRET:
+            raise InputError(
+                f"The secret has {len(secret)} bytes, but whoever guesses it takes the noise off. Give at least "
+                f"{SHORTEST_SECRET} random ones."
+            )
+        self._key = hashlib.blake2b(secret, person=b"scumble perturb").digest()
+
+    def draw(self, context: bytes, entities: Sequence[str], codes: Integers) -> Integers:
+        start = hashlib.blake2b(len(context).to_bytes(8, "big") + context, key=self._key, digest_size=8)
+        digests = bytearray()
+        for entity, code in zip(entities, codes.tolist(), strict=True):
+            one = start.copy()
+            one.update(code.to_bytes(8, "big", signed=True) + entity.encode())
+            digests += one.digest()
+        drawn = np.frombuffer(bytes(digests), dtype="<u8")
+        return (drawn >> np.uint64(64 - WORD_BITS)).astype(np.int64)
 
 
 def secret_key() -> bytes:

@@ -6,7 +6,12 @@ against the first for every query there is.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from scumble.model.counts import Counts, Integers, Tabulation
 from scumble.model.cut import Cut
@@ -15,6 +20,12 @@ from scumble.model.taxonomy import Node
 
 Region = tuple[str, Node]
 """The records whose value of one attribute lies in one node: a box that spans all other attributes."""
+
+Box = tuple[tuple[int, int], ...]
+"""Records by all their attributes: for each attribute of the schema in order the codes [low, high)."""
+
+Block = tuple[npt.NDArray[np.unsignedinteger[Any]], ...]
+"""Some rows as codes, a column for each attribute of the schema in order, as an engine gives them out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,3 +85,34 @@ class CellCounts(Measurement):
         """A record lies in exactly one cell and has one class. Adding or removing it changes one count by one;
         replacing it takes one from one count and adds one to another. The resolution multiplies every count."""
         return Sensitivity(bound=(1 if unit is Unit.ADD_REMOVE else 2) * self.resolution)
+
+
+class RowQuery(ABC):
+    """A question that no small count table answers: it sees the coded rows themselves, block by block, inside the holder.
+
+    The same law holds as for every query, and the answer may not depend on how the rows are cut into blocks.
+    """
+
+    @property
+    def parts(self) -> tuple[Box, ...]:
+        """Boxes, one for each line of the answer, outside of which no record matters to that line; none: all matter."""
+        return ()
+
+    @abstractmethod
+    def answer(self, blocks: Iterable[Block]) -> Integers:
+        """Whole numbers, a pure function of the rows."""
+
+    @abstractmethod
+    def sensitivity(self, unit: Unit) -> Sensitivity:
+        """How far neighbouring tables can move the answer, with the argument in the docstring."""
+
+
+class RowChoice(RowQuery):
+    """A row query whose answer has one line of scores for each part, or a single line; an index is chosen in each.
+
+    `sensitivity` bounds the change of each score.
+    """
+
+
+class RowMeasurement(RowQuery):
+    """A row query whose answer is told with noise. `sensitivity` bounds the sum of all absolute changes."""

@@ -1,0 +1,100 @@
+"""What was measured, held against its limit, and how that is told: a Markdown table, a page for the docs, JSON."""
+
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+LIBRARIES = ("numpy", "pyarrow", "numba", "duckdb", "opendp", "pydantic")
+MISSED = 4
+"""The exit code of a check that failed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A measured number and, where the product promises one, the limit it must stay within."""
+
+    what: str
+    measured: float
+    unit: str
+    limit: float | None = None
+    detail: str = ""
+
+    @property
+    def verdict(self) -> str:
+        if self.limit is None:
+            return ""
+        return "ok" if self.measured <= self.limit else "**missed**"
+
+
+def exit_code(figures: Sequence[Figure]) -> int:
+    return MISSED if any(figure.limit is not None and figure.measured > figure.limit for figure in figures) else 0
+
+
+def table(figures: Sequence[Figure]) -> str:
+    """
+    >>> print(table([Figure(what="a", measured=1.234, unit="x", limit=2, detail="1 s of 1 s")]))
+    | what | measured | limit | | how |
+    |---|---:|---:|---|---|
+    | a | 1.23 x | 2 x | ok | 1 s of 1 s |
+    """
+    lines = ["| what | measured | limit | | how |", "|---|---:|---:|---|---|"]
+    for each in figures:
+        limit = "" if each.limit is None else _shown(each.limit, each.unit)
+        lines.append(f"| {each.what} | {_shown(each.measured, each.unit)} | {limit} | {each.verdict} | {each.detail} |")
+    return "\n".join(lines)
+
+
+def _shown(number: float, unit: str) -> str:
+    digits = f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+    return f"{digits} {unit}"
+
+
+def machine() -> dict[str, str]:
+    """What the figures depend on besides the code: no host name, no path."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return {
+        "processor": f"{os.cpu_count()} cores, {_processor()}",
+        "memory": f"{memory:.0f} GB",
+        "system": f"{platform.system()} {platform.machine()}",
+        "Python": platform.python_version(),
+        **{name: version(name) for name in LIBRARIES},
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def page(figures: Sequence[Figure], settings: str) -> str:
+    """docs/benchmarks.md."""
+    facts = "\n".join(f"- {name}: {value}" for name, value in machine().items())
+    return f"""# Benchmarks
+
+Written by `make bench`; do not edit. {settings}
+
+{table(figures)}
+
+Costs are CPU seconds of the process with all its threads, system time included. What is compared was measured in one
+run, in turns, on warm files, after a release of a small file had imported and compiled everything. A release is timed
+from opening the source until `release.json`, `counts.csv` and `schema.yaml` are durable, with a ledger of its own;
+`table.csv` is timed apart. Peak memory is that of a fresh process above what it holds after its imports.
+
+The table is Adult, its records repeated with a quarter of the attribute values replaced by others of the same domain:
+14 attributes and a class, categories as plain text, in Parquet as pyarrow writes it.
+
+## The machine
+
+{facts}
+"""
+
+
+def as_json(figures: Sequence[Figure], seconds: dict[str, list[float]]) -> dict[str, Any]:
+    return {"machine": machine(), "figures": [asdict(figure) for figure in figures], "cpu_seconds": seconds}

@@ -1,0 +1,43 @@
+"""One release in a fresh process: its peak memory above that after imports, and its CPU seconds, as JSON.
+
+python benchmarks/peak.py adult DATA.parquet memory published FOLDER
+"""
+
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+
+import duckdb  # noqa: F401 - an import of the product's, which it makes later
+import numba  # noqa: F401
+
+import tables
+import work
+
+
+def resident() -> tuple[int, int]:
+    """Bytes in memory now, and at most so far."""
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak, peak
+    # Not `ru_maxrss`: a child starts with its parent's.
+    kilobytes = {line.split(":")[0]: int(line.split()[1]) for line in lines if line.startswith(("VmRSS", "VmHWM"))}
+    return kilobytes["VmRSS"] * 1024, kilobytes["VmHWM"] * 1024
+
+
+def main(data: str, path: str, engine: str, mode: str, folder: str) -> None:
+    schema = tables.schema_of(data)
+    parameters = work.PUBLISHED if mode == "published" else work.DEFAULT
+    before, _ = resident()
+    began = time.process_time()
+    work.release(Path(path), schema, Path(folder), parameters, engine)
+    seconds = time.process_time() - began
+    _, peak = resident()
+    print(json.dumps({"above_imports": peak - before, "cpu_seconds": seconds}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,111 @@
+"""The pieces of work that are timed, and how: CPU seconds of this process with all its threads."""
+
+import gc
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+
+import scumble
+from scumble.engines import ENGINES
+from scumble.files.release_folder import write_table
+from scumble.files.sources import open_source
+from scumble.flow import method_named, parameters_of
+from scumble.model.release import Release
+from scumble.model.schema import Schema
+from scumble.privacy.holder import Holder
+from scumble.privacy.noise import PaidNoise
+
+PUBLISHED: dict[str, Any] = {"epsilon": "1", "selection": "published", "score": "max", "rounds": 10}
+DEFAULT: dict[str, Any] = {"epsilon": "1", "rounds": 8}
+
+
+class Stopwatch:
+    """CPU seconds by name, one for each time a piece of work was done."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self.seconds: dict[str, list[float]] = {}
+        self._tell = tell
+
+    def time(self, name: str, work: Callable[[], Any]) -> Any:
+        gc.collect()
+        began = time.process_time()
+        result = work()
+        spent = time.process_time() - began
+        self.seconds.setdefault(name, []).append(spent)
+        self._tell(f"{name}: {spent:.2f} s")
+        return result
+
+    def median(self, name: str) -> float:
+        return median(self.seconds[name])
+
+
+@contextmanager
+def scratch(work: Path):
+    """A folder that is gone afterwards."""
+    folder = Path(tempfile.mkdtemp(dir=work))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+def read_table(path: Path) -> None:
+    """The yardstick: the same file into an Arrow table."""
+    pq.read_table(path)
+
+
+def read_csv(path: Path) -> None:
+    pacsv.read_csv(path)
+
+
+def release(path: Path, schema: Schema, work: Path, parameters: dict[str, Any], engine: str = "memory") -> Release:
+    """A release without table.csv into a folder of its own, charged to a ledger of its own."""
+    with scratch(work) as folder:
+        published = scumble.release(
+            path,
+            schema=schema,
+            out=folder / "release",
+            ledger=folder / "ledger.db",
+            engine=engine,
+            table=False,
+            **parameters,
+        )
+        return published.release
+
+
+def write_rows(made: Release, work: Path) -> int:
+    """table.csv of a release; how many rows it has."""
+    with scratch(work) as folder:
+        write_table(made, folder / "table.csv")
+    return int(made.count.sum())
+
+
+class _Reached(BaseException):
+    """The choices are made and the cells are about to be counted."""
+
+
+class _ChoicesOnly(Holder):
+    def measure(self, *arguments: Any, **named: Any) -> Any:
+        raise _Reached
+
+
+def choose(path: Path, schema: Schema, rounds: int) -> None:
+    """Published mode from opening the source up to the final cells, which are not counted."""
+    method = method_named("diffgen")
+    parameters = parameters_of(method, {**PUBLISHED, "rounds": rounds})
+    engine = ENGINES["memory"].open(open_source(path).batches(schema), schema)
+    holder = _ChoicesOnly(engine=engine, noise=PaidNoise(), plan=method.plan(schema, parameters))
+    try:
+        method.run(schema, parameters, holder)
+    except _Reached:
+        engine.close()
+    else:
+        raise AssertionError("the method counted no cells")

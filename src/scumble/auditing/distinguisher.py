@@ -1,0 +1,243 @@
+"""Learning to tell two tables apart: from draws of both to one event that is likely on one and unlikely on the other.
+
+A score is a sum: of log-likelihood ratios of each choice given those before it, and of each number given the path. An
+event is "the score is at least so much". Nothing here can accuse a true mechanism, however badly it learns: the event
+is judged on other draws.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from scumble.auditing.bounds import Floats, epsilon_bounds
+from scumble.auditing.outcomes import Draws, Numbers, Path
+
+ENOUGH = 100
+"""A path seen less often on both tables together teaches nothing about its numbers; the watched ones do instead."""
+MOST_BINS = 32
+CHANCE = 2.0
+"""Log ratios within so many standard deviations of zero count nothing."""
+TELLING_NUMBERS = 3
+"""So many numbers, those that differ most, are also tried each by itself."""
+CHOOSING_ALPHA = 0.002
+"""How sure the choice among events is; it decides nothing but which one is judged."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """What one number adds to the score: `values[i]` between `edges[i - 1]` and `edges[i]`."""
+
+    place: int
+    edges: tuple[float, ...]
+    values: tuple[float, ...]
+
+    def add(self, numbers: Numbers) -> Floats:
+        return np.array(self.values)[np.searchsorted(self.edges, numbers[:, self.place], side="right")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """An outcome whose score is at least `threshold`. Plain data, so that an audit can be resumed."""
+
+    words: str
+    likelier_on_first: bool = True
+    threshold: float = 0.0
+    steps: Mapping[Path, float]
+    """By beginning of a path."""
+    parts: Mapping[Path, tuple[Part, ...]]
+    """By whole path; those of the watched numbers under `ANY_PATH`."""
+
+    def scores(self, draws: Draws) -> dict[Path, Floats]:
+        found = {}
+        for path, numbers in draws.numbers.items():
+            base = sum(self.steps.get(path[:length], 0.0) for length in range(len(path) + 1))
+            score = np.full(len(numbers), base)
+            if path in self.parts:
+                score += sum(part.add(numbers) for part in self.parts[path])
+            else:
+                watched = draws.watched[path]
+                some = (part for part in self.parts.get(ANY_PATH, ()) if part.place < watched.shape[1])
+                score += sum(part.add(watched) for part in some)
+            found[path] = score
+        return found
+
+    def hits(self, draws: Draws) -> int:
+        return sum(int((score >= self.threshold).sum()) for score in self.scores(draws).values())
+
+    def negated(self) -> "Event":
+        return replace(
+            self,
+            steps={path: -value for path, value in self.steps.items()},
+            parts={
+                path: tuple(replace(part, values=tuple(-value for value in part.values)) for part in parts)
+                for path, parts in self.parts.items()
+            },
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "words": self.words,
+            "likelier_on_first": self.likelier_on_first,
+            "threshold": self.threshold,
+            "steps": [[path, value] for path, value in self.steps.items()],
+            "parts": [[p, [[x.place, x.edges, x.values] for x in parts]] for p, parts in self.parts.items()],
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Event":
+        return cls(
+            words=data["words"],
+            likelier_on_first=data["likelier_on_first"],
+            threshold=data["threshold"],
+            steps={tuple(path): value for path, value in data["steps"]},
+            parts={
+                tuple(path): tuple(
+                    Part(place=place, edges=tuple(edges), values=tuple(values)) for place, edges, values in parts
+                )
+                for path, parts in data["parts"]
+            },
+        )
+
+
+ANY_PATH: Path = ("*",)
+
+
+def learn(first: Draws, second: Draws) -> list[Event]:
+    """Scores worth trying: all evidence together, the choices alone, and the numbers that differ most, each alone."""
+    steps = _steps(first, second)
+    parts = {
+        path: _parts(first.numbers[path], second.numbers[path])
+        for path in first.numbers.keys() & second.numbers.keys()
+        if len(first.numbers[path]) + len(second.numbers[path]) >= ENOUGH
+    }
+    watched = {ANY_PATH: _parts(_all_watched(first), _all_watched(second))}
+    scores = [
+        Event(words="all choices and numbers together are", steps=steps, parts=watched | parts),
+        Event(words="the choices and the count of the cell of the record are", steps=steps, parts=watched),
+        Event(words="the count of the cell of the record is", steps={}, parts=watched),
+    ]
+    if steps:
+        scores.append(Event(words="the choices and published domains alone are", steps=steps, parts={}))
+    return [*scores, *_single_numbers(first, second)]
+
+
+def _all_watched(draws: Draws) -> Numbers:
+    width = max((numbers.shape[1] for numbers in draws.watched.values()), default=0)
+    every = [numbers for numbers in draws.watched.values() if numbers.shape[1] == width]
+    return np.concatenate([np.zeros((0, width)), *every])
+
+
+def choose(scores: Iterable[Event], first: Draws, second: Draws) -> tuple[float, Event]:
+    """The event with the best bound on these draws, over all scores, both signs, all thresholds, both directions."""
+    runs = first.runs, second.runs
+    best, chosen = -1.0, None
+    for score in (each for event in scores for each in (event, event.negated())):
+        here, there = (np.sort(np.concatenate(list(score.scores(draws).values()))) for draws in (first, second))
+        thresholds = np.unique(np.concatenate([here, there]))
+        if len(thresholds) > 200:
+            thresholds = np.unique(np.quantile(thresholds, np.linspace(0, 1, 200), method="lower"))
+        hits = runs[0] - np.searchsorted(here, thresholds), runs[1] - np.searchsorted(there, thresholds)
+        for on_first in (True, False):
+            likely, unlikely = hits if on_first else hits[::-1]
+            bounds = epsilon_bounds(likely, unlikely, runs if on_first else runs[::-1], CHOOSING_ALPHA)
+            place = int(bounds.argmax())
+            if bounds[place] > best:
+                best = float(bounds[place])
+                chosen = replace(score, likelier_on_first=on_first, threshold=float(thresholds[place]))
+    assert chosen is not None, "there is always a score to try"
+    return best, replace(chosen, words=_words(chosen))
+
+
+def _steps(first: Draws, second: Draws) -> dict[Path, float]:
+    """For each beginning of a path the log ratio of its last step, given the steps before it."""
+    sizes = [Counter[Path](), Counter[Path]()]
+    for draws, size in zip((first, second), sizes, strict=True):
+        for path, number in draws.sizes().items():
+            for length in range(len(path) + 1):
+                size[path[:length]] += number
+    ratios = {}
+    for path in (sizes[0] | sizes[1]).keys() - {()}:
+        above = path[:-1]
+        ratio = _log_ratio(sizes[0][path], sizes[0][above], sizes[1][path], sizes[1][above])
+        if ratio:
+            ratios[path] = ratio
+    return ratios
+
+
+def _log_ratio(hits: int, runs: int, other_hits: int, other_runs: int) -> float:
+    ratio = math.log((hits + 0.5) / (runs + 1)) - math.log((other_hits + 0.5) / (other_runs + 1))
+    spread = math.sqrt(1 / (hits + 0.5) + 1 / (other_hits + 0.5))
+    return ratio if abs(ratio) > CHANCE * spread else 0.0
+
+
+def _parts(first: Numbers, second: Numbers) -> tuple[Part, ...]:
+    """For each number that tells anything, the log ratio of every bin."""
+    found = []
+    for place in range(min(first.shape[1], second.shape[1])):
+        edges = _edges(np.concatenate([first[:, place], second[:, place]]))
+        counts = [
+            np.bincount(np.searchsorted(edges, numbers[:, place], side="right"), minlength=len(edges) + 1)
+            for numbers in (first, second)
+        ]
+        values = tuple(
+            _log_ratio(int(here), len(first), int(there), len(second)) for here, there in zip(*counts, strict=True)
+        )
+        if any(values):
+            found.append(Part(place=place, edges=tuple(edges.tolist()), values=values))
+    return tuple(found)
+
+
+def _edges(values: Numbers) -> npt.NDArray[np.float64]:
+    """Where bins begin: at every value where there are few, else at quantiles. None begins at the smallest value."""
+    distinct = np.unique(values)
+    if len(distinct) > MOST_BINS:
+        distinct = np.unique(np.quantile(values, np.linspace(0, 1, MOST_BINS), method="lower"))
+    return distinct[1:]
+
+
+def _single_numbers(first: Draws, second: Draws) -> Iterator[Event]:
+    """Ranks of one number on the commonest path, larger first and smaller first; other paths come last."""
+    sizes = Counter(first.sizes()) + Counter(second.sizes())
+    if not sizes:
+        return
+    path = sizes.most_common(1)[0][0]
+    here, there = (draws.numbers.get(path) for draws in (first, second))
+    if here is None or there is None or here.shape[1] == 0:
+        return
+    spread = np.concatenate([here, there]).std(axis=0) + 1e-12
+    difference = np.abs(here.mean(axis=0) - there.mean(axis=0)) / spread
+    names = first.names[path]
+    for place in np.argsort(-difference)[:TELLING_NUMBERS].tolist():
+        edges = _edges(np.concatenate([here[:, place], there[:, place]]))
+        for sign, side in ((1, "large"), (-1, "small")):
+            ranks = tuple(float(1 + rank) for rank in range(len(edges) + 1))[::sign]
+            part = Part(place=place, edges=tuple(edges.tolist()), values=ranks)
+            yield Event(words=f"{names[place]} is {side}", steps={}, parts={path: (part,)})
+
+
+def _words(event: Event) -> str:
+    """The event as a sentence, with the single number's limit or the most telling steps."""
+    table = "first" if event.likelier_on_first else "second"
+    single = [part for parts in event.parts.values() for part in parts]
+    if not event.steps and len(single) == 1 and len(event.parts) == 1 and ANY_PATH not in event.parts:
+        name, _, side = event.words.rpartition(" is ")
+        kept = [value >= event.threshold for value in single[0].values]
+        limits = [
+            edge for (before, after), edge in zip(pairwise(kept), single[0].edges, strict=True) if before != after
+        ]
+        if len(limits) == 1:
+            return f"{name} is {'at least' if kept[-1] else 'below'} {limits[0]:g}, likelier on the {table} table"
+        return f"{name} is {side}, likelier on the {table} table"
+    telling = sorted(event.steps, key=lambda path: -abs(event.steps[path]))[:3]
+    steps = f"; most telling: {_quoted([path[-1] for path in telling])}" if telling else ""
+    return f"{event.words} at least e^{abs(event.threshold):.2f} times likelier on the {table} table{steps}"
+
+
+def _quoted(words: Sequence[str]) -> str:
+    return ", ".join(f"'{each}'" for each in words)

@@ -1,0 +1,121 @@
+"""Charts as plain data, and one way of drawing them: lines with bands over a common axis, as SVG.
+
+The same data always gives the same file. matplotlib is slow to import, so only `write_svg` does.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31")
+"""Okabe and Ito's palette, which people who confuse red and green can tell apart."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+WIDTH, HEIGHT = 4.2, 3.3
+MOST_COLUMNS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """A value over x, with the ends of its band where there is one."""
+
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """One line: points that belong together under a name."""
+
+    label: str
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Level:
+    """A horizontal line that does not depend on x."""
+
+    label: str
+    y: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """One pair of axes."""
+
+    title: str
+    x_label: str
+    y_label: str
+    series: tuple[Series, ...]
+    levels: tuple[Level, ...] = ()
+    logarithmic: bool = False
+    """Whether x goes by factors; the ticks are then the x values that occur."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """Panels with a common legend: the same name has the same colour in all of them."""
+
+    title: str
+    panels: tuple[Panel, ...]
+    note: str = field(default="")
+
+    def labels(self) -> list[str]:
+        """The names of lines in the order they first appear."""
+        return list(dict.fromkeys(series.label for panel in self.panels for series in panel.series))
+
+
+def write_svg(chart: Chart, path: Path) -> None:
+    """Draw a chart into a file."""
+    import matplotlib as mpl
+    from matplotlib.axes import Axes
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    columns = min(len(chart.panels), MOST_COLUMNS)
+    lines = -(-len(chart.panels) // columns)
+    # Text stays text, so that it can be searched and read aloud; names of elements do not change from run to run.
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "scumble", "font.size": 9}):
+        figure = Figure(figsize=(WIDTH * columns, HEIGHT * lines + 0.7), layout="constrained")
+        FigureCanvasSVG(figure)
+        handles: dict[str, object] = {}
+        every: list[Axes] = list(figure.subplots(lines, columns, squeeze=False).ravel())
+        for axes, panel in zip(every, chart.panels, strict=False):
+            handles |= _draw(axes, panel, chart.labels())
+        for axes in every[len(chart.panels) :]:
+            axes.set_axis_off()
+        figure.suptitle(chart.title, fontweight="bold")
+        if chart.note:
+            figure.supxlabel(chart.note, fontsize=8, color="#555555")
+        names = list(handles)
+        figure.legend([handles[name] for name in names], names, loc="outside upper center", ncols=min(len(names), 5))
+        figure.savefig(path, format="svg", metadata={"Date": None, "Creator": "scumble"})
+
+
+def _draw(axes: "Axes", panel: Panel, labels: Sequence[str]) -> dict[str, object]:  # type: ignore[name-defined]  # noqa: F821 - imported lazily
+    """Fill a pair of axes and return what the legend shows for each name."""
+    handles: dict[str, object] = {}
+    for series in panel.series:
+        place = labels.index(series.label)
+        colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+        points = sorted(series.points, key=lambda point: point.x)
+        xs = [point.x for point in points]
+        (handles[series.label],) = axes.plot(
+            xs, [point.y for point in points], color=colour, marker=marker, markersize=4, linewidth=1.4
+        )
+        lows = [point.y if point.low is None else point.low for point in points]
+        highs = [point.y if point.high is None else point.high for point in points]
+        axes.fill_between(xs, lows, highs, color=colour, alpha=0.15, linewidth=0)
+    for number, level in enumerate(panel.levels):
+        style = ("--", ":", "-.")[number % 3]
+        handles[level.label] = axes.axhline(level.y, color="#555555", linestyle=style, linewidth=1.1)
+    if panel.logarithmic:
+        ticks = sorted({point.x for series in panel.series for point in series.points})
+        axes.set_xscale("log")
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.minorticks_off()
+    axes.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
+    axes.grid(alpha=0.25)
+    axes.spines[["top", "right"]].set_visible(False)
+    return handles

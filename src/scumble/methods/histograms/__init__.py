@@ -1,0 +1,1 @@
+"""One noisy table of every attribute by class, and rows drawn from them as naive Bayes would."""

@@ -1,0 +1,78 @@
+"""Histograms: one noisy table of every attribute by class, and rows drawn from them as naive Bayes would.
+
+The simplest thing a competent user could write, done properly, and the yardstick for what is more elaborate. It knows
+how each attribute goes with the class, at the finest level of the schema, and nothing of how attributes go together.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from scumble.methods.histograms.tables import Columns, draw_rows
+from scumble.methods.method import Exact, Params, require_target
+from scumble.model.counts import Counts, Integers, Tabulation
+from scumble.model.cut import Cut
+from scumble.model.guarantee import PureDP, Unit
+from scumble.model.plan import Plan, Spend
+from scumble.model.schema import Schema
+from scumble.privacy.holder import Holder
+from scumble.privacy.query import Measurement, Sensitivity
+
+COUNT = "count every attribute by class"
+
+
+class HistogramsParams(Params):
+    """Parameters of `--method histograms`."""
+
+    epsilon: Annotated[Exact, Field(description="The privacy budget of the whole release.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassTables(Measurement):
+    """How many records of each class have each value of each attribute: one table an attribute, end to end."""
+
+    schema: Schema
+
+    @property
+    def tabulation(self) -> Tabulation:
+        return Tabulation(cut=Cut.top(self.schema), fine=tuple(a.name for a in self.schema.predictors))
+
+    def answer(self, counts: Counts) -> Integers:
+        return np.concatenate([counts.fine[attribute.name].ravel() for attribute in self.schema.predictors])
+
+    def sensitivity(self, unit: Unit) -> Sensitivity:
+        """A record has one value of each attribute and one class, so it stands in one entry of each of the d tables.
+        Adding or removing it changes d entries by one; replacing it changes at most two in each table."""
+        return Sensitivity(bound=len(self.schema.predictors) * (1 if unit is Unit.ADD_REMOVE else 2))
+
+    def tables(self, measured: Integers) -> list[Integers]:
+        """The vector taken apart again: a table of shape (values, classes) for each predictor."""
+        classes = len(self.schema.classes)
+        lengths = [attribute.domain.size * classes for attribute in self.schema.predictors]
+        return [part.reshape(-1, classes) for part in np.split(measured, np.cumsum(lengths)[:-1])]
+
+
+class Histograms:
+    """The method, as the straight line calls it."""
+
+    name = "histograms"
+    summary = "Rows drawn from one noisy table of every attribute by class, as naive Bayes would: the yardstick."
+    parameters = HistogramsParams
+
+    def plan(self, schema: Schema, parameters: HistogramsParams) -> Plan:
+        require_target(schema, self.name)
+        tables, values = len(schema.predictors), sum(attribute.domain.size for attribute in schema.predictors)
+        purpose = f"discrete Laplace noise on {tables} tables at once, which is 1/{tables} of it for each"
+        return Plan(
+            guarantee=PureDP(epsilon=parameters.epsilon, unit=schema.unit),
+            spends=(Spend(label=COUNT, epsilon=parameters.epsilon, purpose=purpose),),
+            cells_at_most=values,
+            notes=(f"{tables} tables with {values:,} values x {len(schema.classes)} classes will be measured.",),
+        )
+
+    def draw(self, schema: Schema, holder: Holder) -> Columns:
+        """What is published: rows at the finest level of the schema."""
+        query = ClassTables(schema=schema)
+        return draw_rows(query.tables(holder.measure(query, spend=COUNT)))

@@ -1,0 +1,145 @@
+"""`microaggregate`: groups by a private partition of the public domain, with a proof (PROOF.md).
+
+Level by level, every box is halved at a privately chosen position that divides its records evenly, in the attribute in
+which the box is widest. Then each group's centre is asked for (a private median of each attribute, or noisy sums), and
+its size is measured. Depth and shares follow from epsilon, the public number of rows and the number of attributes.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+
+from scumble.methods.microaggregate.parameters import (
+    CENTRES,
+    SIZES,
+    SUMS,
+    Centre,
+    MicroaggregateParams,
+    Settings,
+    settle,
+    split_label,
+)
+from scumble.methods.microaggregate.partition import Partition, middle, positions, widest_side
+from scumble.methods.microaggregate.queries import RESOLUTION, Balance, Sizes, Sums
+from scumble.methods.microaggregation.coordinates import Amounts, require_numbers
+from scumble.methods.microaggregation.groups import PublishedGroups
+from scumble.model.counts import Integers
+from scumble.model.guarantee import PureDP, Unit
+from scumble.model.plan import Plan
+from scumble.model.rounding import Rounding
+from scumble.model.schema import Schema
+from scumble.model.taxonomy import Grid
+from scumble.privacy.holder import Holder
+
+
+class Microaggregate:
+    """The method. `run` gives groups; a release folder for them is another matter."""
+
+    name = "microaggregate"
+    summary = "Groups of similar records with a centre and a noisy size, differentially private."
+    parameters = MicroaggregateParams
+
+    def plan(self, schema: Schema, parameters: MicroaggregateParams) -> Plan:
+        require_numbers(schema, self.name)
+        settings = settle(schema, parameters)
+        return Plan(
+            guarantee=PureDP(epsilon=parameters.epsilon, unit=schema.unit),
+            spends=settings.spends,
+            cells_at_most=2**settings.depth,
+            notes=settings.notes,
+        )
+
+    def run(self, schema: Schema, parameters: MicroaggregateParams, holder: Holder) -> PublishedGroups:
+        amounts = require_numbers(schema, self.name)
+        settings = settle(schema, parameters)
+        story: list[str] = []
+        partition = grow(schema, settings, holder, story)
+        if settings.centre is Centre.MEAN:
+            measured, centres = _means(partition, amounts, holder)
+        else:
+            centres = _medians(schema, partition, settings, amounts, holder)
+            measured = holder.measure(Sizes(partition=partition), spend=SIZES) if settings.sized else None
+        return PublishedGroups(
+            method=self.name,
+            plan=self.plan(schema, parameters),
+            names=tuple(attribute.name for attribute in schema.attributes),
+            centres=centres,
+            measured=measured,
+            sizes=usable_sizes(measured, schema),
+            boxes=partition.boxes,
+            story=tuple(story),
+        )
+
+
+def grow(schema: Schema, settings: Settings, holder: Holder, story: list[str]) -> Partition:
+    """Halve every box that has more than one code, once for each level of the plan."""
+    partition = Partition.whole(schema)
+    for level in range(settings.depth):
+        sides = {leaf: widest_side(schema, box) for leaf, box in enumerate(partition.boxes)}
+        asked = {leaf: side for leaf, side in sides.items() if side is not None}
+        if not asked:
+            break
+        query = _balance(schema, partition, asked)
+        chosen = holder.choose_in_parts(query, spend=split_label(level))
+        cuts = {
+            leaf: (asked[leaf], query.positions[line][choice])
+            for line, (leaf, choice) in enumerate(zip(query.leaves, chosen, strict=True))
+        }
+        story += [f"level {level + 1}: {schema.attributes[side].name} at code {cut}" for side, cut in cuts.values()]
+        partition = partition.halve(cuts)
+    return partition
+
+
+def _balance(schema: Schema, partition: Partition, sides: dict[int, int]) -> Balance:
+    offered = []
+    for leaf, side in sides.items():
+        grid = schema.attributes[side].domain
+        assert isinstance(grid, Grid)
+        offered.append(positions(grid, *partition.boxes[leaf][side]))
+    return Balance(
+        partition=partition, leaves=tuple(sides), sides=tuple(sides.values()), positions=tuple(offered)
+    )
+
+
+def _medians(
+    schema: Schema, partition: Partition, settings: Settings, amounts: tuple[Amounts, ...], holder: Holder
+) -> tuple[tuple[float, ...], ...]:
+    """For each attribute one private choice in every box; the boxes' own middles where nothing was planned."""
+    columns: list[list[float]] = []
+    for side, scale in enumerate(amounts):
+        if settings.asks_centres:
+            query = _balance(schema, partition, dict.fromkeys(range(len(partition.boxes)), side))
+            chosen = holder.choose_in_parts(query, spend=CENTRES)
+            codes = [offered[choice] for offered, choice in zip(query.positions, chosen, strict=True)]
+        else:
+            grid = schema.attributes[side].domain
+            assert isinstance(grid, Grid)
+            codes = [middle(grid, *box[side]) for box in partition.boxes]
+        columns.append([scale.value(float(scale.of_codes(np.array([code]))[0])) for code in codes])
+    return tuple(zip(*columns, strict=True))
+
+
+def _means(
+    partition: Partition, amounts: tuple[Amounts, ...], holder: Holder
+) -> tuple[Integers, tuple[tuple[float, ...], ...]]:
+    """Sums over sizes, divided after the noise, inside their box. A box measured as empty has its middle as centre."""
+    query = Sums(partition=partition, amounts=amounts)
+    totals = holder.measure(query, spend=SUMS).reshape(len(partition.boxes), 1 + len(amounts))
+    lows, highs = query.ends()
+    places = np.clip(totals[:, 1:] / np.maximum(totals[:, :1], RESOLUTION), -1, 1)
+    centres = (lows + highs) / 2 + places * (highs - lows) / 2
+    values = [[scale.value(float(amount)) for amount in column] for scale, column in zip(amounts, centres.T, strict=True)]
+    return (2 * totals[:, 0] + RESOLUTION) // (2 * RESOLUTION), tuple(zip(*values, strict=True))
+
+
+def usable_sizes(measured: Integers | None, schema: Schema) -> Integers:
+    """Whole sizes, none negative, that keep the public number of rows under replace, else the measured total."""
+    if measured is None:
+        assert schema.rows is not None
+        return np.array([schema.rows], dtype=np.int64)
+    if schema.unit is Unit.REPLACE:
+        assert schema.rows is not None
+        excess = schema.rows - int(measured.sum())
+        shares = np.diff([Fraction(excess * part, len(measured)).__floor__() for part in range(len(measured) + 1)])
+        measured = measured + shares.astype(np.int64)
+    return Rounding.PROJECT.apply(measured[:, None], 1)[:, 0]

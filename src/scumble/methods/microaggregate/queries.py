@@ -1,0 +1,137 @@
+"""What is asked of the rows: balanced places in boxes, sizes of boxes, sums in boxes. PROOF.md holds the arguments."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+
+from scumble.methods.microaggregate.partition import Partition
+from scumble.methods.microaggregation.coordinates import Amounts
+from scumble.model.counts import Integers
+from scumble.model.guarantee import Unit
+from scumble.privacy.query import Block, Box, RowChoice, RowMeasurement, Sensitivity
+
+RESOLUTION = 1 << 20
+"""Sums are taken of whole numbers between -2^20 and 2^20, the ends of a box in one attribute."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Balance(RowChoice):
+    """For some leaves of a partition, how evenly each position divides the leaf's records in one attribute.
+
+    The score of a position is the smaller of two numbers: the leaf's records before it and those from it on. The best
+    one is a median. Leaf `leaves[i]` is asked about attribute `sides[i]` at `positions[i]`, which ascend.
+    """
+
+    partition: Partition
+    leaves: tuple[int, ...]
+    sides: tuple[int, ...]
+    positions: tuple[tuple[int, ...], ...]
+
+    @property
+    def parts(self) -> tuple[Box, ...]:
+        return tuple(self.partition.boxes[leaf] for leaf in self.leaves)
+
+    def answer(self, blocks: Iterable[Block]) -> Integers:
+        places = np.array(self.positions, dtype=np.int64)
+        bins = np.zeros((len(places), places.shape[1] + 1), dtype=np.int64)
+        line = np.full(len(self.partition.boxes), -1, dtype=np.int64)
+        line[list(self.leaves)] = np.arange(len(self.leaves))
+        sides = np.array(self.sides, dtype=np.int64)
+        for block in blocks:
+            for codes, leaves in self.partition.routed(block):
+                _count_bins(codes, leaves, line, sides, places, bins)
+        before = np.cumsum(bins, axis=1)
+        return np.minimum(before[:, :-1], before[:, -1:] - before[:, :-1])
+
+    def sensitivity(self, unit: Unit) -> Sensitivity:
+        """A record of the leaf lies before a position or not, so adding it raises one of the two numbers by one and the
+        smaller by 0 or 1: bound 1, monotone. Replacing it changes the smaller by -1, 0 or 1. Other leaves do not move."""
+        del unit
+        return Sensitivity(bound=1, monotone=True)
+
+
+@numba.njit(nogil=True, cache=True)
+def _count_bins(codes, leaves, line, sides, places, bins):  # type: ignore[no-untyped-def]
+    """Bin b of a line counts the records with exactly b positions at or before them."""
+    for row in range(len(codes)):
+        number = line[leaves[row]]
+        if number < 0:
+            continue
+        code = codes[row, sides[number]]
+        low, high = 0, places.shape[1]
+        while low < high:
+            half = (low + high) // 2
+            if places[number, half] <= code:
+                low = half + 1
+            else:
+                high = half
+        bins[number, low] += 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes(RowMeasurement):
+    """How many records lie in each box of a partition."""
+
+    partition: Partition
+
+    def answer(self, blocks: Iterable[Block]) -> Integers:
+        sizes = np.zeros(len(self.partition.boxes), dtype=np.int64)
+        for block in blocks:
+            for _, leaves in self.partition.routed(block):
+                sizes += np.bincount(leaves, minlength=len(sizes))
+        return sizes
+
+    def sensitivity(self, unit: Unit) -> Sensitivity:
+        """A record lies in one box. Added or removed it changes one size by one, replaced at most two."""
+        return Sensitivity(bound=1 if unit is Unit.ADD_REMOVE else 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sums(RowMeasurement):
+    """For each box its size and, for each attribute, the sum of its records' places between the ends of the box.
+
+    A place is -2^20 at the lowest amount of the box, 2^20 at the highest, rounded down; 0 where the box has a single
+    amount. Sizes are in units of 2^-20, so that they and the sums get noise of one scale. The vector has a line of
+    1 + attributes entries for each box.
+    """
+
+    partition: Partition
+    amounts: tuple[Amounts, ...]
+
+    def answer(self, blocks: Iterable[Block]) -> Integers:
+        lows, highs = self.ends()
+        totals = np.zeros((len(lows), 1 + len(self.amounts)), dtype=np.int64)
+        for block in blocks:
+            for codes, leaves in self.partition.routed(block):
+                columns = [scale.of_codes(column) for scale, column in zip(self.amounts, codes.T, strict=True)]
+                _add_places(np.stack(columns, axis=1), leaves, lows, highs, totals)
+        return totals.ravel()
+
+    def ends(self) -> tuple[Integers, Integers]:
+        """The lowest and the highest amount of each box in each attribute."""
+        boxes = np.array(self.partition.boxes, dtype=np.int64)
+        ends = (boxes[:, :, 0], boxes[:, :, 1] - 1)
+        lows, highs = (
+            np.stack([scale.of_codes(column) for scale, column in zip(self.amounts, codes.T, strict=True)], axis=1)
+            for codes in ends
+        )
+        return lows, highs
+
+    def sensitivity(self, unit: Unit) -> Sensitivity:
+        """A record lies in one box, where it counts 2^20 in the size and at most 2^20 in absolute value in each sum.
+        Replacing it is removing one and adding another."""
+        bound = RESOLUTION * (1 + len(self.amounts))
+        return Sensitivity(bound=bound if unit is Unit.ADD_REMOVE else 2 * bound)
+
+
+@numba.njit(nogil=True, cache=True)
+def _add_places(amounts, leaves, lows, highs, totals):  # type: ignore[no-untyped-def]
+    for row in range(len(amounts)):
+        leaf = leaves[row]
+        totals[leaf, 0] += RESOLUTION
+        for side in range(amounts.shape[1]):
+            low, high = lows[leaf, side], highs[leaf, side]
+            if high > low:
+                totals[leaf, 1 + side] += (2 * amounts[row, side] - low - high) * RESOLUTION // (high - low)

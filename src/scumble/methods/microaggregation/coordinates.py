@@ -1,0 +1,168 @@
+"""From coded rows to numbers that distances, sums and averages can be taken of.
+
+A number is a column of whole *amounts*: how many units of a public scale it lies above the lowest value. A category is a
+column for each node of its taxonomy below the root, 1 for the nodes above it and itself, else 0. The squared distance of
+two categories is then the number of taxonomy edges between them, an average of categories is the share of records below
+each node, and mixed tables need no second algorithm.
+
+A missing number has no amount, so numeric attributes with a code for missing values are refused when planning. Cells
+that do not parse, NaN among them, were given a code by the schema's `outside` rule before they come here.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+
+import numpy as np
+import numpy.typing as npt
+
+from scumble.errors import InputError
+from scumble.model.counts import Integers
+from scumble.model.schema import Attribute, Schema
+from scumble.model.taxonomy import Grid, Node, Tree
+from scumble.privacy.query import Block
+
+FIXED_POINT = 1 << 30
+"""Standardized coordinates are whole multiples of 2^-30: sums over fewer than 2^32 rows are exact in 64 bits."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Amounts:
+    """A numeric attribute on its public scale: the value of a code is low + unit * amount(code)."""
+
+    name: str
+    low: Fraction
+    unit: Fraction
+    table: tuple[int, ...] | None
+    """The amounts of the codes of an irregular grid, whose cells stand for their midpoints; None: amounts are codes."""
+    largest: int
+    """Amounts lie between 0 and this."""
+
+    @classmethod
+    def of(cls, attribute: Attribute) -> "Amounts":
+        """A regular grid's code stands for the lower edge of its cell: the grid point itself."""
+        grid = attribute.domain
+        assert isinstance(grid, Grid)
+        if grid.step is not None:
+            low, unit = Fraction(grid.edges[0]), Fraction(grid.step)
+            return cls(name=attribute.name, low=low, unit=unit, table=None, largest=grid.cells - 1)
+        edges = [Fraction(edge) for edge in grid.edges]
+        middles = [(left + right) / 2 for left, right in zip(edges, edges[1:], strict=False)]
+        unit = Fraction(1, lcm(*(middle.denominator for middle in middles)))
+        table = tuple(int((middle - middles[0]) / unit) for middle in middles)
+        return cls(name=attribute.name, low=middles[0], unit=unit, table=table, largest=table[-1])
+
+    def of_codes(self, codes: npt.NDArray[np.integer]) -> Integers:
+        if self.table is None:
+            return codes.astype(np.int64)
+        return np.array(self.table, dtype=np.int64)[codes]
+
+    def value(self, amount: float) -> float:
+        return float(self.low) + float(self.unit) * amount
+
+
+def require_numbers(schema: Schema, method: str) -> tuple[Amounts, ...]:
+    """The scales of all attributes. Raises where one is a category or may be missing."""
+    for attribute in schema.attributes:
+        if isinstance(attribute.domain, Tree):
+            raise InputError(
+                f"{method} takes numbers, and {attribute.name!r} is a category. Take it out of the schema, or use mdav."
+            )
+    return tuple(amounts for amounts in scales(schema, method) if amounts is not None)
+
+
+def scales(schema: Schema, method: str) -> tuple[Amounts | None, ...]:
+    """The scale of each attribute in order; None for a category."""
+    found: list[Amounts | None] = []
+    for attribute in schema.attributes:
+        if isinstance(attribute.domain, Grid) and attribute.domain.missing is not None:
+            raise InputError(
+                f"{method} averages numbers, and a missing {attribute.name!r} has none. Take `missing:` out of the "
+                "schema, so that empty cells count as its lowest value, or leave the attribute out."
+            )
+        found.append(Amounts.of(attribute) if isinstance(attribute.domain, Grid) else None)
+    return tuple(found)
+
+
+def collect(blocks: Iterable[Block], attributes: int) -> Integers:
+    """All rows of all blocks as one array of codes, a column for each attribute."""
+    parts = [np.stack([column.astype(np.int64) for column in block], axis=1) for block in blocks]
+    return np.concatenate(parts) if parts else np.zeros((0, attributes), dtype=np.int64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Which columns of numbers stand for which attribute."""
+
+    schema: Schema
+    method: str = "mdav"
+
+    @cached_property
+    def amounts(self) -> tuple[Amounts | None, ...]:
+        return scales(self.schema, self.method)
+
+    @cached_property
+    def nodes(self) -> tuple[tuple[Node, ...], ...]:
+        """For each attribute the nodes that have a column: none for a number."""
+        return tuple(
+            tuple(attribute.domain.root.walk())[1:] if isinstance(attribute.domain, Tree) else ()
+            for attribute in self.schema.attributes
+        )
+
+    @cached_property
+    def columns(self) -> tuple[slice, ...]:
+        """For each attribute where its columns lie."""
+        widths = [max(1, len(nodes)) for nodes in self.nodes]
+        ends = np.cumsum(widths)
+        return tuple(slice(int(end) - width, int(end)) for end, width in zip(ends, widths, strict=True))
+
+    def numbers(self, rows: Integers) -> Integers:
+        """Amounts and node indicators of coded rows."""
+        columns: list[Integers] = []
+        for codes, amounts, nodes in zip(rows.T, self.amounts, self.nodes, strict=True):
+            if amounts is not None:
+                columns.append(amounts.of_codes(codes)[:, None])
+            else:
+                below = [(codes >= node.low) & (codes < node.high) for node in nodes]
+                columns.append(np.stack(below or [np.zeros(len(codes), bool)], axis=1).astype(np.int64))
+        return np.concatenate(columns, axis=1)
+
+    def standardized(self, rows: Integers) -> Integers:
+        """Coordinates in which every attribute's total variance is 1, in whole multiples of 2^-30.
+
+        A constant attribute, which has no variance, is 0 for every row and so counts for nothing.
+        """
+        numbers = self.numbers(rows).astype(np.float64)
+        coordinates = np.zeros(numbers.shape, dtype=np.int64)
+        if not len(rows):
+            return coordinates
+        for place in self.columns:
+            centred = numbers[:, place] - numbers[:, place].mean(axis=0)
+            deviation = float(np.sqrt((centred**2).mean(axis=0).sum()))
+            if deviation > 0:
+                coordinates[:, place] = np.rint(centred / deviation * FIXED_POINT)
+        return coordinates
+
+    def representatives(self, sums: npt.NDArray[np.float64], sizes: Integers) -> list[list[float | str]]:
+        """The centroid of each group: the average of numbers, the category nearest to the average of categories."""
+        averages = sums / np.maximum(sizes, 1)[:, None]
+        return [[self._centre(number, average[place]) for number, place in enumerate(self.columns)] for average in averages]
+
+    def _centre(self, number: int, average: npt.NDArray[np.float64]) -> float | str:
+        amounts = self.amounts[number]
+        if amounts is not None:
+            return amounts.value(float(average[0]))
+        return _nearest_leaf(self.nodes[number], average, self.schema.attributes[number].domain.labels)
+
+
+def _nearest_leaf(nodes: Sequence[Node], average: npt.NDArray[np.float64], labels: Sequence[str]) -> str:
+    """The leaf whose path is nearest to the average, the first in the taxonomy's order among equals.
+
+    The squared distance of a leaf is |average|^2 + sum over its path of (1 - 2 share), and the first term is common.
+    """
+    costs = np.zeros(len(labels))
+    for node, share in zip(nodes, average, strict=False):
+        costs[node.low : node.high] += 1 - 2 * share
+    return labels[int(costs.argmin())]

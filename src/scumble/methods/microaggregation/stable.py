@@ -1,0 +1,62 @@
+"""S-MDAV: stable microaggregation (Iftikhar, Wang, Lin, EDBT 2019), Algorithm 1 as published.
+
+It takes *both* neighbouring tables X and Y and builds Y's groups from X's, so that at most two groups differ, by a single
+record each. That is a statement about a pair of tables. A data owner has one table: run on each table by itself, as
+Figure 3's framework must be, it is MDAV on that table, and MDAV's groups are not stable. PROOF.md says what follows.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from scumble.model.counts import Integers
+
+Partition = Callable[[Integers], Integers]
+"""A standard microaggregation algorithm: from coordinates to the group of each row."""
+
+
+def stable_pair(x: Integers, row: int, replacement: Integers, partition: Partition) -> tuple[Integers, Integers]:
+    """Algorithm 1: the groups C_X of a table and C_Y of its neighbour, in which `row` is `replacement`.
+
+    Where the lines leave a choice: `dist` is Euclidean, `I_loss` the within-group sum of squares of Y, and the first in
+    order wins among equals. Lines 12 to 14 add the distance between the representatives of c_i and c_j.
+    """
+    groups_x = partition(x)  # line 1
+    y = x.copy()
+    y[row] = replacement
+    groups_y = groups_x.copy()  # line 2: r' takes the place of r
+    centres = group_averages(x, groups_x)
+    to_replacement = _distances(centres, replacement)  # lines 4-5
+    own = int(groups_x[row])
+    if int(to_replacement.argmin()) == own:  # lines 6-8
+        return groups_x, groups_y
+    total = to_replacement + _distances(centres, centres[own])  # lines 12-14
+    total[own] = np.inf  # line 11
+    nearest = int(total.argmin())  # line 15
+    if not np.isfinite(total[nearest]):
+        return groups_x, groups_y
+    best, best_loss = groups_y, np.inf
+    for other in np.flatnonzero(groups_y == nearest):  # lines 16-19
+        swapped = groups_y.copy()
+        swapped[row], swapped[other] = nearest, own
+        loss = _squares(y, swapped, own) + _squares(y, swapped, nearest)
+        if loss < best_loss:
+            best, best_loss = swapped, loss
+    return groups_x, best  # lines 20-22
+
+
+def group_averages(coordinates: npt.NDArray[np.integer], groups: Integers) -> npt.NDArray[np.float64]:
+    """The representative record of each group."""
+    sizes = np.bincount(groups)
+    return np.stack([np.bincount(groups, column) / sizes for column in coordinates.T], axis=1)
+
+
+def _distances(points: npt.NDArray[np.float64], target: npt.NDArray[np.number]) -> npt.NDArray[np.float64]:
+    return np.sqrt(((points - target) ** 2).sum(axis=1))
+
+
+def _squares(y: Integers, groups: Integers, group: int) -> float:
+    """The within-group sum of squares of one group; all other groups are the same whichever record is swapped."""
+    members = y[groups == group].astype(np.float64)
+    return float(((members - members.mean(axis=0)) ** 2).sum())
