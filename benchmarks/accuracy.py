@@ -1,7 +1,7 @@
 """Accuracy of DiffGen on Adult: published mode on the fixed split, default mode on random splits with stated seeds.
 
-    make accuracy                       both, 40 runs each
-    make accuracy ARGS="--runs 10"      a quicker look
+make accuracy                       both, 40 runs each
+make accuracy ARGS="--runs 10"      a quicker look
 """
 
 import argparse
@@ -46,9 +46,7 @@ def one_run(job: tuple[str, Mapping[str, Any], int, tuple[str, ...]]) -> dict[st
         train, test = np.arange(TRAINING_ROWS), np.arange(TRAINING_ROWS, table.rows)
     else:
         train, test = random_split(table.rows, seed)
-    return trial(
-        table.part(train), table.part(test), method="diffgen", parameters=parameters, classifiers=classifiers
-    )
+    return trial(table.part(train), table.part(test), method="diffgen", parameters=parameters, classifiers=classifiers)
 
 
 def baselines() -> dict[str, float]:

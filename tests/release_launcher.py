@@ -27,6 +27,8 @@ import scumble.flow
 from scumble.cli import main
 from scumble.privacy.ledger import Ledger
 
+OUTSIDE = 130
+"""The exit code of a process that was interrupted just before it came to `main`, or just after."""
 PACKAGE = str(Path(scumble.flow.__file__).parent)
 
 
@@ -37,13 +39,13 @@ def start(job: dict[str, Any], gate: tuple[int, int]) -> tuple[int, int]:
     if child == 0:
         os.close(ear)
         os.close(gate[1])
-        os.read(gate[0], 1)
-        run(job, mouth)
+        run(job, mouth, gate[0])
     os.close(mouth)
+    os.read(ear, 1)  # it is ready
     return child, ear
 
 
-def run(job: dict[str, Any], mouth: int) -> NoReturn:
+def run(job: dict[str, Any], mouth: int, gate: int) -> NoReturn:
     """The life of one process."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for stream, name in ((1, "out"), (2, "err")):
@@ -67,15 +69,20 @@ def run(job: dict[str, Any], mouth: int) -> NoReturn:
         setattr(place, job["pause"], pause)
     if "file_limit" in job:
         resource.setrlimit(resource.RLIMIT_FSIZE, (job["file_limit"], job["file_limit"]))
-    sys.argv = ["scumble", *job["words"]]
-    if "at_call" in job or "count" in job:
-        sys.setprofile(count)
+    os.write(mouth, b"!")
+    os.read(gate, 1)
     try:
+        sys.argv = ["scumble", *job["words"]]
+        if "at_call" in job or "count" in job:
+            sys.setprofile(count)
         main()
     except SystemExit as end:
         code = int(end.code or 0)
+    except KeyboardInterrupt:
+        code = OUTSIDE
     finally:
         sys.setprofile(None)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stdout.flush()
     sys.stderr.flush()
     if "count" in job:

@@ -98,8 +98,18 @@ FILES: list[Case] = [
     ),
     ("not UTF-8", write("people.csv", b"\xff\xfeage\n"), {}, ("people.csv is not UTF-8 text", "Convert it")),
     ("no bytes at all", write("people.csv", ""), {}, ("people.csv: its first line has none", "have a header?")),
-    ("lines end as on old Macs", write("people.csv", "age\rjob\r"), {}, ("people.csv: its first line", "one line for each row")),
-    ("no gzip", write("people.csv.gz", "age"), {"data": "people.csv.gz"}, ("people.csv.gz cannot be read: it is no gzip file", "Check")),
+    (
+        "lines end as on old Macs",
+        write("people.csv", "age\rjob\r"),
+        {},
+        ("people.csv: its first line", "one line for each row"),
+    ),
+    (
+        "no gzip",
+        write("people.csv.gz", "age"),
+        {"data": "people.csv.gz"},
+        ("people.csv.gz cannot be read: it is no gzip file", "Check"),
+    ),
     (
         "gzip cut short",
         write("people.csv.gz", gzip.compress(people(9).encode())[:8]),
@@ -116,7 +126,12 @@ SCHEMAS: list[Case] = [
     ("two roots", job("{White: {Lawyer: }, Blue: {Dancer: }}"), {}, ("'job'", "one root", "below a single node")),
     ("repeated leaf, CSV", job_from("Dancer;A;Any\nDancer;B;Any\n"), {}, ("jobs.csv: line 2", "'Dancer'", "one place")),
     ("two roots, CSV", job_from("Dancer;Blue\nLawyer;White\n"), {}, ("jobs.csv", "one root", "single node")),
-    ("no hierarchy file", job("{csv: none.csv}"), {}, ("'job'", "no hierarchy file none.csv", "relative to the schema")),
+    (
+        "no hierarchy file",
+        job("{csv: none.csv}"),
+        {},
+        ("'job'", "no hierarchy file none.csv", "relative to the schema"),
+    ),
     ("no YAML", write("schema.yaml", "a: [1\nb: 2"), {}, ("schema.yaml, line 2", "not valid YAML", "Mend that line")),
     ("no mapping", write("schema.yaml", "- 1"), {}, ("schema.yaml is not a mapping", "Start it with")),
     ("other format", schema(("schema/1", "schema/9")), {}, ("schema.yaml", "scumble", "schema/1")),
@@ -225,7 +240,9 @@ MACHINE: list[Case] = [
 
 
 def named(cases: list[Case]) -> Any:
-    return pytest.mark.parametrize(("change", "options", "says"), [case[1:] for case in cases], ids=[c[0] for c in cases])
+    return pytest.mark.parametrize(
+        ("change", "options", "says"), [case[1:] for case in cases], ids=[c[0] for c in cases]
+    )
 
 
 def refused(folder: Path, change: Change | None, options: dict[str, Any]) -> Ended:

@@ -407,7 +407,9 @@ def rows(*lines: str) -> str:
 
 
 PRIVATE = {
-    "text in a numeric column": rows("old,Lawyer,yes", "12,Dancer,no", "1e999,Dancer,no", "٣,Writer,no", "+5.,Writer,no"),
+    "text in a numeric column": rows(
+        "old,Lawyer,yes", "12,Dancer,no", "1e999,Dancer,no", "٣,Writer,no", "+5.,Writer,no"
+    ),
     "no rows": rows(),
     "no rows, no end of line": HEADER,
     "one row": rows("33,Lawyer,yes"),

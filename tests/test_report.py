@@ -16,12 +16,13 @@ import pytest
 
 from scumble.engines.coding import coder
 from scumble.files.release_folder import write_release
-from scumble.files.report import markdown_code, markdown_text, miners_page, report_page
+from scumble.files.page_text import markdown_code, markdown_text
+from scumble.files.report import miners_page, report_page
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut, Specialization
 from scumble.model.guarantee import PureDP, Unit
 from scumble.model.plan import Plan, Spend
-from scumble.model.release import Release
+from scumble.model.release import CellRelease
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Domain, Grid, Tree
@@ -54,12 +55,12 @@ def release_of(
     variance: float = 8.0,
     rounding: Rounding = Rounding.PROJECT,
     story: tuple[str, ...] = (),
-) -> Release:
+) -> CellRelease:
     half = epsilon / 2
     choose = Spend(label="choose", epsilon=half / 3, times=3, purpose="a `score` & more")
     spends = (choose, Spend(label="count", epsilon=half, purpose="noise"))
     rows = 987_654 if unit is Unit.REPLACE else None
-    return Release(
+    return CellRelease(
         method="some-method",
         parameters={"epsilon": str(epsilon), "rounds": 3},
         plan=Plan(guarantee=PureDP(epsilon=epsilon, unit=unit), spends=spends, cells_at_most=100, notes=("A `note`.",)),
@@ -73,7 +74,7 @@ def release_of(
     )
 
 
-def plain_release() -> Release:
+def plain_release() -> CellRelease:
     """Intervals, one of them with missing values joined to it, missing values apart, and a truncated taxonomy."""
     jobs = {"Any": {"Office": {"Clerk": None, "Boss": None}, "Field": {"Farmer": None, "Miner": None}, "?": None}}
     raw = Schema(
@@ -96,21 +97,23 @@ def plain_release() -> Release:
     return release_of(cut.published_schema().attributes, measured, story=("age: [15,95) -> two | halves",))
 
 
-def hostile_release() -> Release:
+def hostile_release() -> CellRelease:
     first, second, third, fourth = HOSTILE
     attributes = [flat(first, HOSTILE), flat(second, [third, "a,b"]), flat(third, [first]), flat(fourth, HOSTILE[:2])]
     measured = np.arange(16).reshape(8, 2) * 10 - 20
     return release_of(attributes, measured, target=fourth, story=HOSTILE)
 
 
-def one_predictor(cells: int, classes: Sequence[str], measured: Integers | None = None, **options: object) -> Release:
+def one_predictor(
+    cells: int, classes: Sequence[str], measured: Integers | None = None, **options: object
+) -> CellRelease:
     attributes = [flat("x", [f"x{k}" for k in range(cells)]), flat("class", classes)]
     if measured is None:
         measured = np.arange(cells * len(classes)).reshape(cells, len(classes))
     return release_of(attributes, measured, **options)  # type: ignore[arg-type]
 
 
-def degenerate_releases() -> dict[str, Release]:
+def degenerate_releases() -> dict[str, CellRelease]:
     many = [f"class {k}" for k in range(40)]
     missing = Grid(edges=(Decimal(0), Decimal(1), Decimal(2)), missing="n/a")
     values = [flat("x", [f"x{k}" for k in range(500)]), flat("class", ["a"])]
@@ -175,7 +178,7 @@ class Page(HTMLParser):
 
 
 @every_release
-def test_the_report_is_well_formed_and_accessible(release: Release) -> None:
+def test_the_report_is_well_formed_and_accessible(release: CellRelease) -> None:
     page = Page(report_page(release, RECEIPT))
     tags = [tag for tag, _ in page.tags]
     assert set(tags) <= EXPECTED_TAGS
@@ -191,7 +194,7 @@ def test_the_report_is_well_formed_and_accessible(release: Release) -> None:
 
 
 @every_release
-def test_the_guarantee_comes_first(release: Release) -> None:
+def test_the_guarantee_comes_first(release: CellRelease) -> None:
     sentence = release.plan.guarantee.sentence
     html, markdown = report_page(release, RECEIPT), miners_page(release, "table.csv")
     assert sentence in html.splitlines()[0]
@@ -201,7 +204,7 @@ def test_the_guarantee_comes_first(release: Release) -> None:
 
 
 @every_tame_release
-def test_the_report_loads_and_runs_nothing(release: Release) -> None:
+def test_the_report_loads_and_runs_nothing(release: CellRelease) -> None:
     html = report_page(release, RECEIPT)
     for reference in ("http:", "https:", "src=", "href", "@import", "url(", "<script", "<link", "javascript", " on"):
         found = re.search(re.escape(reference) + (r"\w+=" if reference == " on" else ""), html)
@@ -209,7 +212,7 @@ def test_the_report_loads_and_runs_nothing(release: Release) -> None:
 
 
 @every_release
-def test_pages_are_repeatable_and_leave_the_release_alone(release: Release) -> None:
+def test_pages_are_repeatable_and_leave_the_release_alone(release: CellRelease) -> None:
     before = release.count.copy(), release.measured.copy()
     first = report_page(release, RECEIPT), miners_page(release, "table.csv")
     assert (report_page(release, RECEIPT), miners_page(release, "table.csv")) == first
@@ -217,7 +220,7 @@ def test_pages_are_repeatable_and_leave_the_release_alone(release: Release) -> N
 
 
 @every_tame_release
-def test_nothing_is_left_of_the_templates(release: Release) -> None:
+def test_nothing_is_left_of_the_templates(release: CellRelease) -> None:
     prose = re.sub(CODE_BLOCK, "", miners_page(release, "counts.csv"))
     for page in (Page(report_page(release, {})).text, prose):
         for trace in ("{%", "{{", "None", "nan", "inf ", "Undefined", "object at 0x"):

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +16,7 @@ from strategies import grids, labels, trees
 
 def is_cut(tree: Tree, nodes: Sequence[Node]) -> bool:
     """One node on each path from the root to a leaf, listed in the order of codes."""
-    in_order = all(left.low < right.low for left, right in zip(nodes, nodes[1:], strict=False))
+    in_order = all(left.low < right.low for left, right in pairwise(nodes))
     return in_order and all(
         sum(node.low <= code < node.high for node in nodes) == 1 for code in range(len(tree.labels))
     )

@@ -2,9 +2,10 @@
 
     .venv/dpmm/bin/python fit.py job.npz result.npz '{"peer": "aim", "epsilon": 1.0, "delta": 1e-05, "seed": 0}'
 
-`job.npz` holds `train` and `test`, codes with the class in the last column, `sizes`, how many codes each column has, and
-`numeric`, which columns are numbers. `result.npz` holds `rows`, a synthetic table in the same codes, or, of a method
-that makes a model and no table, `probabilities` for the test rows; and `cpu_seconds`, of fitting and drawing alone.
+`job.npz` holds `train` and `test`, codes with the class in the last column, `sizes`, how many codes each column has,
+and `numeric`, which columns are numbers. `result.npz` holds `rows`, a synthetic table in the same codes, or, of a
+method that makes a model and no table, `probabilities` for the test rows; and `cpu_seconds`, of fitting and drawing
+alone.
 """
 
 import json
@@ -37,20 +38,18 @@ def _marginals(model: Callable[..., object], job: dict[str, np.ndarray], setting
     names = [f"a{place:02}" for place in range(len(job["sizes"]))]
     domain = {name: int(size) for name, size in zip(names, job["sizes"], strict=True)}
     frame = pd.DataFrame(job["train"].astype(np.int64), columns=names)
-    state = np.random.RandomState(int(settings["seed"]))  # noqa: NPY002 - what the library takes
-    fitted = model(
-        epsilon=settings["epsilon"], delta=settings["delta"], domain=domain, random_state=state, n_jobs=1
-    )
+    state = np.random.RandomState(int(settings["seed"]))
+    fitted = model(epsilon=settings["epsilon"], delta=settings["delta"], domain=domain, random_state=state, n_jobs=1)
     fitted.fit(frame)
     # No number of rows is given: the library takes its own noisy estimate.
     return {"rows": fitted.generate()[names].to_numpy(dtype=np.int64)}
 
 
 def logistic(job: dict[str, np.ndarray], settings: dict[str, float]) -> Result:
-    """Logistic regression with a perturbed objective (Chaudhuri et al. 2011) as diffprivlib ships it: pure eps, no delta.
+    """Logistic regression with a perturbed objective (Chaudhuri et al. 2011) as diffprivlib ships it: eps, no delta.
 
-    Numbers are scaled to 0..1 by the public grid, categories become indicators, so no record is longer than the root of
-    the number of attributes: public, too.
+    Numbers are scaled to 0..1 by the public grid, categories become indicators, so no record is longer than the root
+    of the number of attributes: public, too.
     """
     from diffprivlib.models import LogisticRegression
 

@@ -6,7 +6,7 @@ No row is read before `reserve`. After it, whatever happens, the charge stands.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from pydantic import ValidationError
 
 from scumble.engines import ENGINES, Engine
@@ -21,15 +22,15 @@ from scumble.engines.coding import code_blocks, read_numbers
 from scumble.errors import InputError, Interrupted, ScumbleError
 from scumble.files.release_folder import read_release, write_release
 from scumble.files.schema_file import read_schema
-from scumble.files.sources import Source, check_columns, open_source
+from scumble.files.sources import FrameSource, Source, check_columns, open_source
 from scumble.files.staging import staging
 from scumble.files.validation import wrong_parameter
 from scumble.files.verify import verify_folder
 from scumble.methods import METHODS
 from scumble.methods.method import Method, Params
-from scumble.model.guarantee import Unit, to_json
-from scumble.model.plan import Plan
-from scumble.model.release import Release
+from scumble.model.guarantee import Guarantee, IntervalPrivacy, KAnonymity, Unit, Unproven, to_json
+from scumble.model.plan import Planned
+from scumble.model.release import CellRelease, RecordRelease, Release
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Grid, Tree
 from scumble.privacy.fingerprint import fingerprint
@@ -39,6 +40,13 @@ from scumble.privacy.noise import Noise, PaidNoise
 
 if TYPE_CHECKING:
     from scumble.mining.sample import Sample
+
+WEAKER: Mapping[str, type[Guarantee]] = {
+    "interval": IntervalPrivacy,
+    "k-anonymity": KAnonymity,
+    "unproven": Unproven,
+}
+"""Promises that are not differential privacy, and the words by which an owner accepts them."""
 
 Progress = Callable[[str, int, int | None], None]
 """Called with what is going on, how much of it is done, and how much there is (None: unknown)."""
@@ -58,9 +66,17 @@ class Published:
             "release": str(self.folder),
             "guarantee": to_json(self.release.plan.guarantee),
             "spends": [spend.to_json() for spend in self.release.plan.spends],
-            "cells": len(self.release.count),
+            **size_of(self.release),
             "seconds": round(self.seconds, 3),
         }
+
+
+def size_of(release: Release) -> dict[str, int]:
+    """How much a release holds: cells, or records."""
+    if isinstance(release, CellRelease):
+        return {"cells": len(release.count)}
+    assert isinstance(release, RecordRelease)
+    return {"records": release.records}
 
 
 def method_named(name: str) -> Method:
@@ -82,7 +98,7 @@ def schema_of(schema: Schema | str | Path) -> Schema:
     return schema if isinstance(schema, Schema) else read_schema(Path(schema))
 
 
-def plan(*, schema: Schema | str | Path, method: str = "diffgen", **parameters: Any) -> Plan:
+def plan(*, schema: Schema | str | Path, method: str = "diffgen", **parameters: Any) -> Planned:
     """What a release would cost, spend by spend. No data is involved."""
     chosen = method_named(method)
     return chosen.plan(schema_of(schema), parameters_of(chosen, parameters))
@@ -99,13 +115,14 @@ def release(
     engine: str = "memory",
     table: bool = True,
     delimiter: str = ",",
+    accept: Sequence[str] = (),
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Published:
     """Spend and publish: from a table and its schema to a folder that can be handed to a stranger.
 
     `data` is a path (CSV, Parquet) or a frame (pandas, polars, Arrow); `parameters` are the method's own, `epsilon`
-    first among them.
+    first among them. A guarantee that is not differential privacy must be accepted by name: `accept=["unproven"]`.
     """
     began = time.perf_counter()
     tell = progress or (lambda label, done, total: None)
@@ -114,6 +131,7 @@ def release(
         chosen = method_named(method)
         settings = parameters_of(chosen, parameters)
         planned = chosen.plan(public, settings)
+        check_accepted(planned.guarantee, accept)
         source = open_source(data, delimiter=delimiter)
         _check_before_reading(source, public, engine)
         with staging(Path(out)) as stage, Ledger.open(None if ledger is None else Path(ledger)) as book:
@@ -185,12 +203,11 @@ def evaluate(
     """
     # scikit-learn takes a second to import, which no other verb needs.
     from scumble.mining.evaluate import majority, score
-    from scumble.mining.sample import sample_of_counts
 
     made = load_release(folder)
     if table != "table":
         raise InputError(f"The release has no {table}.csv. Leave out --table.")
-    published = sample_of_counts(made.schema, made.count)
+    published = training_sample(made)
     judged = _sample(open_source(test, delimiter=delimiter), made.schema)
     result = {**score(published, judged, made.schema, classifiers=classifiers), "majority": majority(published, judged)}
     if train is not None:
@@ -204,6 +221,16 @@ def evaluate(
         )
         result["raw"] = raw
     return result
+
+
+def training_sample(release: Release) -> "Sample":
+    """What a miner trains on: the published cells by their counts, or the published records."""
+    from scumble.mining.sample import sample_of_counts
+
+    if isinstance(release, CellRelease):
+        return sample_of_counts(release.schema, release.count)
+    assert isinstance(release, RecordRelease)
+    return _sample(FrameSource(table=pa.table(dict(release.columns))), release.schema)
 
 
 def _sample(source: Source, schema: Schema) -> "Sample":
@@ -242,6 +269,19 @@ def finest_schema(published: Schema, source: Source) -> Schema:
             domain = Grid(edges=(*edges, edges[-1] + 1), missing=domain.missing)
         attributes.append(replace(attribute, domain=domain))
     return replace(published, attributes=tuple(attributes))
+
+
+def check_accepted(guarantee: Guarantee, accept: Sequence[str]) -> None:
+    """Refuse a promise weaker than differential privacy unless the owner named it."""
+    unknown = set(accept) - set(WEAKER)
+    if unknown:
+        raise InputError(f"Nothing called {sorted(unknown)[0]!r} can be accepted. There is: {', '.join(WEAKER)}.")
+    needed = next((name for name, kind in WEAKER.items() if isinstance(guarantee, kind)), None)
+    if needed is not None and needed not in accept:
+        raise InputError(
+            f"This release would not be differentially private. {guarantee.sentence} If that is what you want, say so: "
+            f"--accept {needed}."
+        )
 
 
 def _check_before_reading(source: Source, schema: Schema, engine: str) -> None:

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from scumble.methods.method import Method, Params
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
@@ -93,7 +91,7 @@ def generic_pairs(schema: Schema) -> Iterator[Pair]:
             yield pair_of(schema, shared, rival, low, f"The record that decides between {crowd} and {crowd}")
 
 
-def mutations(pair: Pair, schema: Schema, draw: np.random.Generator) -> Pair:
+def mutations(pair: Pair, schema: Schema, draw: Simulation) -> Pair:
     """A pair like another one: a shared record changed, doubled or taken away, or the record that differs changed."""
     shared = list(pair.first if schema.unit is Unit.ADD_REMOVE else pair.first[:-1])
     record = pair.second[-1]
@@ -113,7 +111,7 @@ def mutations(pair: Pair, schema: Schema, draw: np.random.Generator) -> Pair:
     return pair_of(schema, shared, record, other, why)
 
 
-def _changed(record: Record, schema: Schema, draw: np.random.Generator) -> Record:
+def _changed(record: Record, schema: Schema, draw: Simulation) -> Record:
     place = int(draw.integers(len(record)))
     codes = list(record)
     codes[place] = int(draw.integers(schema.attributes[place].domain.size))

@@ -1,5 +1,6 @@
 """The owner's verbs: plan, release, evaluate, verify, demo."""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,8 +14,9 @@ from scumble.errors import InputError
 from scumble.experiments.demo import run_demo
 from scumble.methods import METHODS
 from scumble.model.budget import budget_text
-from scumble.model.guarantee import Unit
-from scumble.model.plan import Plan
+from scumble.model.guarantee import PureDP, Unit
+from scumble.model.plan import Planned
+from scumble.model.release import CellRelease
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 SchemaFile = Annotated[Path, typer.Option("--schema", help="The schema file.", show_default=False)]
@@ -45,8 +47,8 @@ def plan(*, schema: SchemaFile, method: MethodName = "diffgen", json: Json = Fal
         print_plan(planned)
 
 
-def print_plan(planned: Plan) -> None:
-    unit = planned.guarantee.unit
+def print_plan(planned: Planned) -> None:
+    unit = planned.unit
     rows = [
         [
             str(number),
@@ -58,13 +60,13 @@ def print_plan(planned: Plan) -> None:
         ]
         for number, spend in enumerate(planned.spends, start=1)
     ]
-    total = budget_text(planned.guarantee.epsilon)
+    total = budget_text(sum((spend.total(unit) for spend in planned.spends), Fraction(0)))
     rows.append(["", "all together", "", "", total, f"unit: {unit.value}"])
     print_table("The plan", ["", "spend", "epsilon", "times", "total", "for"], rows)
     for note in planned.notes:
         print_text(note)
     print_text(f"Guarantee: {planned.guarantee.sentence}")
-    if unit is Unit.ADD_REMOVE:
+    if isinstance(planned.guarantee, PureDP) and unit is Unit.ADD_REMOVE:
         print_text("(For a person whose record is changed rather than added or removed, count twice that.)")
 
 
@@ -81,6 +83,10 @@ def release(
     ledger: LedgerFile = None,
     engine: Annotated[str, typer.Option("--engine", help=f"One of: {', '.join(ENGINES)}.")] = "memory",
     table: Annotated[bool, typer.Option("--table/--no-table", help="Also write the counts as rows: table.csv.")] = True,
+    accept: Annotated[
+        list[str] | None,
+        typer.Option("--accept", help=f"A promise weaker than differential privacy: {', '.join(flow.WEAKER)}."),
+    ] = None,
     delimiter: Delimiter = ",",
     json: Json = False,
     parameters: dict[str, Any],
@@ -97,6 +103,7 @@ def release(
             engine=engine,
             table=table,
             delimiter=delimiter_of(delimiter),
+            accept=accept or (),
             progress=progress,
             **parameters,
         )
@@ -108,7 +115,9 @@ def release(
 
 def print_published(published: flow.Published) -> None:
     made, receipt = published.release, published.receipt
-    print_text(f"{published.folder}: {len(made.count):,} cells x {len(made.schema.classes)} classes.")
+    sizes = ", ".join(f"{number:,} {what}" for what, number in flow.size_of(made).items())
+    classes = "" if made.schema.target is None else f" x {len(made.schema.classes)} classes"
+    print_text(f"{published.folder}: {sizes}{classes if isinstance(made, CellRelease) else ''}.")
     print_text(f"Guarantee: {made.plan.guarantee.sentence}")
     for step in made.story:
         out.print(f"  {step}")

@@ -16,7 +16,7 @@ from scumble.errors import InputError
 from scumble.model.counts import Integers
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Grid, Tree
-from scumble.privacy.noise import simulation
+from scumble.privacy.noise import Simulation, simulation
 
 RANGES: dict[str, tuple[int, int, int]] = {
     "salary": (20_000, 150_000, 100),
@@ -51,7 +51,7 @@ def agrawal_schema() -> Schema:
     return Schema(attributes=(*numbers, group), target="group")
 
 
-def draw_people(rows: int, draw: np.random.Generator) -> Columns:
+def draw_people(rows: int, draw: Simulation) -> Columns:
     """People as Table 2 describes them, in whole numbers."""
     salary = draw.integers(20_000, 150_000, rows)
     commission = np.where(salary >= 75_000, 0, draw.integers(10_000, 75_000, rows))
@@ -141,7 +141,7 @@ def stream(function: int, rows: int, *, seed: int | None = None) -> Iterator[tup
 
 
 def _balanced(
-    decide: Callable[[Columns], Labels], in_a: int, in_b: int, draw: np.random.Generator
+    decide: Callable[[Columns], Labels], in_a: int, in_b: int, draw: Simulation
 ) -> tuple[Columns, Integers]:
     kept: list[Columns] = []
     labels: list[Integers] = []

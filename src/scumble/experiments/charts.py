@@ -6,6 +6,11 @@ The same data always gives the same file. matplotlib is slow to import, so only 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31")
 """Okabe and Ito's palette, which people who confuse red and green can tell apart."""
@@ -69,7 +74,6 @@ class Chart:
 def write_svg(chart: Chart, path: Path) -> None:
     """Draw a chart into a file."""
     import matplotlib as mpl
-    from matplotlib.axes import Axes
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
@@ -79,7 +83,7 @@ def write_svg(chart: Chart, path: Path) -> None:
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "scumble", "font.size": 9}):
         figure = Figure(figsize=(WIDTH * columns, HEIGHT * lines + 0.7), layout="constrained")
         FigureCanvasSVG(figure)
-        handles: dict[str, object] = {}
+        handles: dict[str, Artist] = {}
         every: list[Axes] = list(figure.subplots(lines, columns, squeeze=False).ravel())
         for axes, panel in zip(every, chart.panels, strict=False):
             handles |= _draw(axes, panel, chart.labels())
@@ -93,9 +97,9 @@ def write_svg(chart: Chart, path: Path) -> None:
         figure.savefig(path, format="svg", metadata={"Date": None, "Creator": "scumble"})
 
 
-def _draw(axes: "Axes", panel: Panel, labels: Sequence[str]) -> dict[str, object]:  # type: ignore[name-defined]  # noqa: F821 - imported lazily
+def _draw(axes: "Axes", panel: Panel, labels: Sequence[str]) -> dict[str, "Artist"]:
     """Fill a pair of axes and return what the legend shows for each name."""
-    handles: dict[str, object] = {}
+    handles: dict[str, Artist] = {}
     for series in panel.series:
         place = labels.index(series.label)
         colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]

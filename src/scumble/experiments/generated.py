@@ -16,10 +16,10 @@ from scumble.experiments.trials import CodedTable
 from scumble.files.schema_file import parse_schema
 from scumble.model.counts import Integers
 from scumble.model.schema import Schema
-from scumble.privacy.noise import simulation
+from scumble.privacy.noise import Simulation, simulation
 
 Floats = npt.NDArray[np.float64]
-Draw = np.random.Generator
+Draw = Simulation
 
 TYPICAL_ROWS = 30_000
 LARGE_SAMPLE = 400_000

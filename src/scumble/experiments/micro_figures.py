@@ -4,7 +4,7 @@ All under `replace` at the same epsilon, bounds from the schemas. `il1s` is as t
 `clamped` brings centres back into the public domain, which is free, and is what methods are compared by here.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from math import sqrt
@@ -18,7 +18,8 @@ from scumble.experiments.micro_measures import il1s, margins_distance
 from scumble.experiments.trials import CodedTable
 from scumble.files.datasets import load
 from scumble.files.sources import open_source
-from scumble.methods.microaggregate.method import Microaggregate, MicroaggregateParams
+from scumble.methods.microaggregate.method import Microaggregate
+from scumble.methods.microaggregate.parameters import MicroaggregateParams
 from scumble.methods.microaggregate.partition import middle
 from scumble.methods.microaggregation.coordinates import collect, require_numbers
 from scumble.methods.microaggregation.group_sums import Grouping, GroupSums
@@ -107,7 +108,13 @@ def figure_5_or_6(
 
 
 def _noisy(
-    table: Table, method: str, grouping: Grouping, sizes: Sequence[int], epsilons: Sequence[Fraction], runs: int, noise: Noise
+    table: Table,
+    method: str,
+    grouping: Grouping,
+    sizes: Sequence[int],
+    epsilons: Sequence[Fraction],
+    runs: int,
+    noise: Noise,
 ) -> Iterator[Line]:
     """The holder's two lines, answer and noise, with the answer kept for all runs."""
     rows = len(table.codes)
@@ -190,18 +197,21 @@ def claims(lines: Sequence[Line], rows: int) -> dict[str, bool]:
     told: dict[str, bool] = {}
     quiet = sorted({line.k for line in lines if line.method == "mdav"})
     if quiet:
-        told["figure 4: MDAV below I-MDAV at every k"] = all(found("mdav", k, "") < found("i-mdav", k, "") for k in quiet)
+        told["figure 4: MDAV below I-MDAV at every k"] = all(
+            found("mdav", k, "") < found("i-mdav", k, "") for k in quiet
+        )
     for epsilon in sorted({line.epsilon for line in lines if line.method == "s-mdav"}, key=float):
         sizes = sorted({line.k for line in lines if line.method == "s-mdav"})
-        below: Callable[[int], bool] = lambda k, e=epsilon: found("i-mdav", k, e) < found("eps-dp", 0, e)  # type: ignore[misc]  # noqa: E731
+        plain = found("eps-dp", 0, epsilon)
+        below = {k: found("i-mdav", k, epsilon) < plain for k in sizes}
         at = f"eps {epsilon}: "
-        told[at + "I-MDAV below eps-DP for every k > sqrt n"] = all(below(k) for k in sizes if k > sqrt(rows))
-        told[at + "I-MDAV above eps-DP for every k < sqrt n"] = not any(below(k) for k in sizes if k < sqrt(rows))
+        told[at + "I-MDAV below eps-DP for every k > sqrt n"] = all(below[k] for k in sizes if k > sqrt(rows))
+        told[at + "I-MDAV above eps-DP for every k < sqrt n"] = not any(below[k] for k in sizes if k < sqrt(rows))
         told[at + "S-MDAV below I-MDAV from k = 2"] = all(
             found("s-mdav", k, epsilon) < found("i-mdav", k, epsilon) for k in sizes
         )
         told[at + "S-MDAV below eps-DP for every k > 2"] = all(
-            found("s-mdav", k, epsilon) < found("eps-dp", 0, epsilon) for k in sizes if k > 2
+            found("s-mdav", k, epsilon) < plain for k in sizes if k > 2
         )
         ours = found("microaggregate", 0, epsilon)
         told[at + "microaggregate below S-MDAV's claim at every k, clamped"] = all(

@@ -1,4 +1,4 @@
-"""How much a microaggregated release keeps, and what it gives away. For the custodian: all of it needs the private rows."""
+"""How much a microaggregated release keeps, and what it gives away: for the custodian, who has the private rows."""
 
 import numpy as np
 import numpy.typing as npt

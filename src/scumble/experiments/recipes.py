@@ -85,7 +85,7 @@ def _five_classes(codes: Sequence[Integers]) -> Floats:
 def _rare_class(codes: Sequence[Integers]) -> Floats:
     age, dose, marker, ward, earlier, _ = codes
     risk = 4.6 * ((dose > 60) & (marker > 65)) + 3.4 * (earlier >= 3) + 1.2 * np.isin(ward, [2, 5]) + (age - 50) / 30
-    return _two_classes(risk - 5.4)
+    return _two_classes(risk - 5.2)
 
 
 # The class is whether exactly one of two things holds, twice over; by itself each thing says little.

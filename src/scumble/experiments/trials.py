@@ -12,9 +12,9 @@ import numpy as np
 from scumble.engines.coding import Block, code_blocks
 from scumble.engines.memory import MemoryEngine
 from scumble.files.sources import Source
-from scumble.flow import method_named, parameters_of, run
+from scumble.flow import method_named, parameters_of, run, training_sample
 from scumble.mining.evaluate import score
-from scumble.mining.sample import Sample, sample_of_counts
+from scumble.mining.sample import Sample
 from scumble.model.counts import Integers
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Domain, Grid, Tree
@@ -78,5 +78,4 @@ def trial(
     chosen = method_named(method)
     engine = MemoryEngine([train.columns], train.schema)
     made = run(chosen, train.schema, parameters_of(chosen, dict(parameters)), engine, PaidNoise())
-    learned = sample_of_counts(made.schema, made.count)
-    return score(learned, test.sample(made.schema), made.schema, classifiers=classifiers)
+    return score(training_sample(made), test.sample(made.schema), made.schema, classifiers=classifiers)

@@ -4,24 +4,20 @@ What stands on them is read off the release, all of which is public or paid for,
 module makes the numbers and the bars; the templates beside it hold the sentences.
 """
 
-import json
 import math
-import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
-from scumble.model.budget import budget_text
+from scumble.files.page_text import environment, percent, significant, whole
 from scumble.model.counts import Integers
-from scumble.model.guarantee import Unit
+from scumble.model.guarantee import PureDP, Unit
 from scumble.model.plan import Spend
-from scumble.model.release import Release
+from scumble.model.release import CellRelease, RecordRelease, Release
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Attribute
 from scumble.model.taxonomy import Grid
@@ -47,121 +43,82 @@ ROUNDINGS: Mapping[Rounding, str] = {
 
 def report_page(release: Release, receipt: Mapping[str, str]) -> str:
     """The report as one self-contained HTML file."""
-    guarantee, sizes = release.plan.guarantee, release.count.sum(axis=1)
-    page = _environment().get_template("report.html")
-    return page.render(
-        release=release,
-        guarantee=guarantee,
-        replace=guarantee.unit is Unit.REPLACE,
-        attributes=[_published(attribute) for attribute in _columns(release)],
-        even=_belief(guarantee.epsilon, 0.5),
-        beliefs=[_belief(guarantee.epsilon, suspicion) for suspicion in SUSPICIONS],
-        yardsticks=[(epsilon, _belief(epsilon, 0.5)) for epsilon in YARDSTICKS],
-        factor=_factor(guarantee.epsilon),
-        spends=list(_spends(release)),
-        receipt=receipt,
-        account=_belief(Fraction(receipt["spent"]), 0.5) if "spent" in receipt else None,
-        totals=_totals(release),
-        plot=_largest_cells(release, sizes),
-        bands=_bands(release, sizes),
-        deviation=math.sqrt(release.variance),
-        cell_deviation=_cell_deviation(release),
-        rounding=ROUNDINGS[release.rounding],
+    if isinstance(release, CellRelease):
+        page, contents = "report.html", _cell_contents(release)
+    else:
+        assert isinstance(release, RecordRelease)
+        page, contents = "records.html", {"summaries": _summaries(release)}
+    return (
+        environment()
+        .get_template(page)
+        .render(
+            release=release,
+            receipt=receipt,
+            attributes=[_published(attribute) for attribute in _columns(release)],
+            **_promise(release, receipt),
+            **contents,
+        )
     )
+
+
+def _promise(release: Release, receipt: Mapping[str, str]) -> dict[str, Any]:
+    """What the page says about the guarantee and the budget."""
+    guarantee = release.plan.guarantee
+    epsilon = guarantee.epsilon if isinstance(guarantee, PureDP) else Fraction(0)
+    return {
+        "guarantee": guarantee,
+        "private": isinstance(guarantee, PureDP),
+        "epsilon": epsilon if epsilon else sum((s.total(release.plan.unit) for s in release.plan.spends), Fraction(0)),
+        "replace": release.plan.unit is Unit.REPLACE,
+        "even": _belief(epsilon, 0.5),
+        "beliefs": [_belief(epsilon, suspicion) for suspicion in SUSPICIONS],
+        "yardsticks": [(each, _belief(each, 0.5)) for each in YARDSTICKS],
+        "factor": _factor(epsilon),
+        "spends": list(_spends(release)),
+        "account": _belief(Fraction(receipt["spent"]), 0.5) if "spent" in receipt else None,
+    }
+
+
+def _cell_contents(release: CellRelease) -> dict[str, Any]:
+    sizes = release.count.sum(axis=1)
+    return {
+        "totals": _totals(release),
+        "plot": _largest_cells(release, sizes),
+        "bands": _bands(release, sizes),
+        "deviation": math.sqrt(release.variance),
+        "cell_deviation": _cell_deviation(release),
+        "rounding": ROUNDINGS[release.rounding],
+    }
+
+
+def _summaries(release: RecordRelease) -> dict[str, tuple[float, float]]:
+    """Mean and standard deviation of the published numbers."""
+    grids = [each.name for each in release.schema.attributes if isinstance(each.domain, Grid)]
+    numbers = {name: release.columns[name].astype(np.float64) for name in grids if release.records}
+    return {name: (float(column.mean()), float(column.std())) for name, column in numbers.items()}
 
 
 def miners_page(release: Release, recommended: str) -> str:
     """The README for the receiver who mines the table; its code runs in the folder as it stands."""
+    private = isinstance(release.plan.guarantee, PureDP)
+    if not isinstance(release, CellRelease):
+        return environment().get_template("records.md").render(release=release, private=private)
     attributes = [_published(attribute) for attribute in _columns(release)]
     predictors = attributes[: len(release.schema.predictors)]
-    page = _environment().get_template("README.md")
-    return page.render(
-        release=release,
-        recommended=recommended,
-        target=release.schema.target,
-        attributes=attributes,
-        shown=next((each for each in predictors if each.size > 1), predictors[0]),
-        trainable=release.schema.target is not None and bool(release.count.any()),
-        deviation=math.sqrt(release.variance),
-        rounding=ROUNDINGS[release.rounding],
+    return (
+        environment()
+        .get_template("README.md")
+        .render(
+            release=release,
+            recommended=recommended,
+            target=release.schema.target,
+            attributes=attributes,
+            shown=next((each for each in predictors if each.size > 1), predictors[0]),
+            trainable=release.schema.target is not None and bool(release.count.any()),
+            deviation=math.sqrt(release.variance),
+            rounding=ROUNDINGS[release.rounding],
+        )
     )
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("scumble.files", "templates"),
-        autoescape=select_autoescape(["html"]),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters |= {
-        "budget": budget_text,
-        "percent": percent,
-        "whole": whole,
-        "significant": significant,
-        "with_code": with_code,
-        "code": markdown_code,
-        "plain": markdown_text,
-        "python": lambda text: json.dumps(text, ensure_ascii=False),
-    }
-    return environment
-
-
-def percent(share: float) -> str:
-    """A share that is never rounded to nothing or to all.
-
-    >>> [percent(share).replace(chr(160), " ") for share in (0.7311, 0.5, 1e-9, 0.99999, 1.0)]
-    ['73.1 %', '50 %', '< 0.1 %', '> 99.9 %', '100 %']
-    """
-    if 0 < share < 0.0005:
-        return "<\N{NO-BREAK SPACE}0.1\N{NO-BREAK SPACE}%"
-    if 0.9995 <= share < 1:
-        return ">\N{NO-BREAK SPACE}99.9\N{NO-BREAK SPACE}%"
-    return f"{100 * share:.1f}".removesuffix(".0") + "\N{NO-BREAK SPACE}%"
-
-
-def whole(number: float) -> str:
-    """A number without its fraction.
-
-    >>> whole(45086.43), whole(-1234), whole(-0.2)
-    ('45,086', '−1,234', '0')
-    """
-    return f"{round(number):,}".replace("-", "\N{MINUS SIGN}")
-
-
-def significant(number: float) -> str:
-    """A positive number to three digits, more where its whole part has more.
-
-    >>> significant(2.7992), significant(56.567), significant(12345.6), significant(0.0)
-    ('2.80', '56.6', '12,346', '0')
-    """
-    digits = max(0, 2 - math.floor(math.log10(number))) if number else 0
-    return f"{number:,.{digits}f}"
-
-
-def with_code(text: str) -> Markup:
-    """Text as HTML, with what stands between backticks set as code."""
-    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
-
-
-def markdown_code(text: str) -> str:
-    """A code span that holds any text, backticks and line ends included.
-
-    >>> markdown_code("age"), markdown_code("a`b")
-    ('`age`', '``a`b``')
-    """
-    line = " ".join(text.split()) or " "
-    fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
-    space = " " if line[0] == "`" or line[-1] == "`" else ""
-    return f"{fence}{space}{line}{space}{fence}"
-
-
-def markdown_text(text: str) -> str:
-    """Text in which no character means anything to Markdown or HTML."""
-    return re.sub(r"([\\`*_\[\]<>#|~&])", r"\\\1", " ".join(text.split()))
 
 
 def _bar(label: str, *shapes: str) -> Markup:
@@ -218,10 +175,11 @@ class _Share(NamedTuple):
 
 
 def _spends(release: Release) -> Iterator[_Share]:
-    guarantee, start = release.plan.guarantee, 0.0
+    unit, start = release.plan.unit, 0.0
+    whole_budget = sum((spend.total(unit) for spend in release.plan.spends), Fraction(0))
     for place, spend in enumerate(release.plan.spends):
-        total = spend.total(guarantee.unit)
-        share = float(total / guarantee.epsilon)
+        total = spend.total(unit)
+        share = float(total / whole_budget)
         yield _Share(spend, total, share, Markup(_box(f"t{place % 6}", start, share, height=26)))
         start += share
 
@@ -233,6 +191,8 @@ class _Published(NamedTuple):
     numeric: bool
     size: int
     labels: list[tuple[str, int]]
+    range: str | None
+    """The whole range of a numeric attribute."""
     missing: str | None
     """The published value under which missing ones are found, where the schema knows missing values."""
 
@@ -261,6 +221,7 @@ def _published(attribute: Attribute) -> _Published:
         numeric=isinstance(domain, Grid),
         size=domain.size,
         labels=list(zip(labels, covered, strict=True)),
+        range=domain.root.label if isinstance(domain, Grid) else None,
         missing=None if missing is None else _label(attribute, missing),
     )
 
@@ -274,7 +235,7 @@ class _Total(NamedTuple):
     published: int
 
 
-def _totals(release: Release) -> list[_Total]:
+def _totals(release: CellRelease) -> list[_Total]:
     """One line for each class, and one for all of them where there are several."""
     cells, classes = release.count.shape
     measured, published = release.measured.sum(axis=0) / release.resolution, release.count.sum(axis=0)
@@ -285,7 +246,7 @@ def _totals(release: Release) -> list[_Total]:
     return lines
 
 
-def _class_name(release: Release, place: int) -> str:
+def _class_name(release: CellRelease, place: int) -> str:
     return "all rows" if release.schema.target is None else release.schema.classes[place] or "(no name)"
 
 
@@ -305,7 +266,7 @@ class _Cells(NamedTuple):
     """How many more cells have rows."""
 
 
-def _largest_cells(release: Release, sizes: Integers) -> _Cells:
+def _largest_cells(release: CellRelease, sizes: Integers) -> _Cells:
     """The largest cells: bars of published counts, and whiskers two standard deviations around the measured size."""
     places = _largest(sizes, LARGEST_CELLS)
     places = places[sizes[places] > 0]
@@ -327,7 +288,7 @@ def _largest_cells(release: Release, sizes: Integers) -> _Cells:
     return _Cells(classes, common, cells, int(np.count_nonzero(sizes)) - len(cells))
 
 
-def _values(release: Release, places: Integers) -> tuple[list[tuple[str, str]], list[list[tuple[str, str]]]]:
+def _values(release: CellRelease, places: Integers) -> tuple[list[tuple[str, str]], list[list[tuple[str, str]]]]:
     """The attributes and values that some cells have in common, and for each cell those that set it apart."""
     predictors = release.schema.predictors
     digits = np.unravel_index(places, [attribute.domain.size for attribute in predictors])
@@ -352,7 +313,7 @@ def _largest(sizes: Integers, number: int) -> Integers:
     return np.array(places, dtype=np.int64)
 
 
-def _by_colour(release: Release, cells: Integers) -> tuple[list[str], Integers]:
+def _by_colour(release: CellRelease, cells: Integers) -> tuple[list[str], Integers]:
     """The counts of some cells by colour: the largest classes in the schema's order, then all others together."""
     counts, classes = release.count[cells], release.count.shape[1]
     if classes <= COLOURS + 1:
@@ -378,7 +339,7 @@ class _Band(NamedTuple):
         return _bar(label, _box("t2", 0, self.cells, height=6), _box("t0", 0, self.rows, top=8, height=6))
 
 
-def _bands(release: Release, sizes: Integers) -> list[_Band]:
+def _bands(release: CellRelease, sizes: Integers) -> list[_Band]:
     band = np.searchsorted(np.array(BANDS) * _cell_deviation(release), sizes, side="left")
     cells = np.bincount(band, minlength=len(BANDS) + 1) / max(1, len(sizes))
     rows = np.bincount(band, weights=sizes, minlength=len(BANDS) + 1) / max(1, int(sizes.sum()))
@@ -388,6 +349,6 @@ def _bands(release: Release, sizes: Integers) -> list[_Band]:
     return [_Band(*each) for each in zip(names, clear, cells.tolist(), rows.tolist(), strict=True)]
 
 
-def _cell_deviation(release: Release) -> float:
+def _cell_deviation(release: CellRelease) -> float:
     """The standard deviation of the noise in a cell with all its classes."""
     return math.sqrt(release.variance * release.count.shape[1])

@@ -10,17 +10,12 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from scumble.errors import CheckError, InputError
-from scumble.files.release_folder import (
-    column_names,
-    file_hash,
-    manifest_text,
-    read_manifest,
-    read_release,
-    seal,
-)
+from scumble.files.release_folder import file_hash, manifest_text, read_manifest, read_release, seal
+from scumble.files.tables import column_names
 from scumble.model.counts import Integers
-from scumble.model.release import Release
+from scumble.model.release import CellRelease, RecordRelease, Release
 from scumble.model.schema import Schema
+from scumble.model.taxonomy import Grid
 
 
 def verify_folder(folder: Path) -> list[str]:
@@ -54,10 +49,21 @@ def _check_hashes(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
 
 def _check_contents(folder: Path, manifest: Mapping[str, Any], release: Release) -> Iterator[str]:
     yield "the spends add up to the guarantee exactly"
-    guarantee = release.plan.guarantee
-    if manifest["guarantee"]["sentence"] != guarantee.sentence or guarantee.unit is not release.schema.unit:
+    if (
+        manifest["guarantee"]["sentence"] != release.plan.guarantee.sentence
+        or release.plan.unit is not release.schema.unit
+    ):
         raise CheckError("The guarantee's sentence, numbers and unit do not agree. Do not trust this folder.")
     yield "the guarantee's sentence says what its numbers say"
+    if manifest["classes"] != list(release.schema.classes) or manifest["recommended"] not in manifest["files"]:
+        raise CheckError("release.json names classes or a table that are not there. Do not trust this folder.")
+    if isinstance(release, CellRelease):
+        yield from _check_cells(folder, manifest, release)
+    elif isinstance(release, RecordRelease):
+        yield _check_records(manifest, release)
+
+
+def _check_cells(folder: Path, manifest: Mapping[str, Any], release: CellRelease) -> Iterator[str]:
     yield "counts.csv lists every cell and class of schema.yaml"
     expected = release.rounding.apply(release.measured, release.resolution)
     if not np.array_equal(expected, release.count):
@@ -66,14 +72,28 @@ def _check_contents(folder: Path, manifest: Mapping[str, Any], release: Release)
     if manifest["cells"] != len(release.count) or len(release.count) > release.plan.cells_at_most:
         raise CheckError("The number of cells is not as planned or stated. Do not trust this folder.")
     yield f"{len(release.count):,} cells, within the planned {release.plan.cells_at_most:,}"
-    if manifest["classes"] != list(release.schema.classes) or manifest["recommended"] not in manifest["files"]:
-        raise CheckError("release.json names classes or a table that are not there. Do not trust this folder.")
     if (folder / "table.csv").exists():
         _check_table(folder / "table.csv", release)
         yield f"table.csv has the {int(release.count.sum()):,} rows that counts.csv says"
 
 
-def _check_table(path: Path, release: Release) -> None:
+def _check_records(manifest: Mapping[str, Any], release: RecordRelease) -> str:
+    for attribute in release.schema.attributes:
+        column = release.columns[attribute.name]
+        if isinstance(attribute.domain, Grid):
+            inside = bool(np.isfinite(column.astype(np.float64)).all())
+        else:
+            inside = set(column.tolist()) <= set(attribute.domain.labels)
+        if not inside:
+            raise CheckError(
+                f"table.csv: {attribute.name!r} leaves the domain of schema.yaml. Do not trust this folder."
+            )
+    if manifest["records"] != release.records:
+        raise CheckError("table.csv has not as many records as release.json says. Do not trust this folder.")
+    return f"table.csv has the stated {release.records:,} records, all within schema.yaml"
+
+
+def _check_table(path: Path, release: CellRelease) -> None:
     schema = release.schema
     found = np.zeros(release.count.size, dtype=np.int64)
     types = dict.fromkeys(column_names(schema), pa.string())

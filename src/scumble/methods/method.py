@@ -7,7 +7,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, Va
 
 from scumble.errors import InputError
 from scumble.model.budget import budget_text, parse_budget
-from scumble.model.plan import Plan
+from scumble.model.plan import Planned
 from scumble.model.release import Release
 from scumble.model.schema import Schema
 from scumble.privacy.holder import Holder
@@ -48,7 +48,7 @@ class Method(Protocol):
     @property
     def parameters(self) -> type[Params]: ...
 
-    def plan(self, schema: Schema, parameters: Any) -> Plan:
+    def plan(self, schema: Schema, parameters: Any) -> Planned:
         """All spends, adding up to the guarantee. Raises where the method cannot serve the schema."""
 
     def run(self, schema: Schema, parameters: Any, holder: Holder) -> Release:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # scikit-learn's own dependency
+from threadpoolctl import threadpool_limits
 
 from scumble.errors import InputError
 from scumble.mining.classifiers import CLASSIFIERS

@@ -32,16 +32,17 @@ class Grown:
 
 
 def grow(
-    codes: Codes, labels: Integers, rows: Integers, sizes: Integers, classes: int, *, fewest: int, purest: float = 1.0
+    codes: Codes, labels: Integers, rows: Integers, sizes: Integers, classes: int, *, spared: float = 0.0
 ) -> Grown:
-    """A full tree over the given rows. A node is a leaf with fewer than `fewest` rows, when at least a share of
-    `purest` is of one class, or when no boundary lowers gini. A code of `sizes[a]` or more is missing."""
-    arrays = _grow(codes, labels, rows.copy(), sizes, classes, fewest, purest)
+    """A tree over the given rows. A node is a leaf when no boundary lowers gini, or when no more than `spared` of its
+    rows are of other classes than most: what pruning would take away again need not grow. A code of `sizes[a]` or more
+    is missing."""
+    arrays = _grow(codes, labels, rows.copy(), sizes, classes, spared)
     return Grown(feature=arrays[0], cut=arrays[1], left=arrays[2], right=arrays[3], counts=arrays[4])
 
 
 @numba.njit(nogil=True, cache=True)
-def _grow(codes, labels, rows, sizes, classes, fewest, purest):  # type: ignore[no-untyped-def]
+def _grow(codes, labels, rows, sizes, classes, spared):  # type: ignore[no-untyped-def]
     attributes = len(sizes)
     widest = 1
     for attribute in range(attributes):
@@ -61,7 +62,7 @@ def _grow(codes, labels, rows, sizes, classes, fewest, purest):  # type: ignore[
         for place in range(start, stop):
             counts[node, labels[rows[place]]] += 1
         size = stop - start
-        if size < max(fewest, 2) or counts[node].max() >= purest * size:
+        if size < 2 or size - counts[node].max() <= spared:
             continue
         _fill(codes, labels, rows, start, stop, sizes, histogram)
         chosen, boundary, heavier_left = _best(histogram, sizes, classes, counts[node])
@@ -140,7 +141,7 @@ def _divide(codes, rows, spare, start, stop, chosen, boundary, size, heavier_lef
     for place in range(start, stop):
         row = rows[place]
         code = codes[row, chosen]
-        if (heavier_left if code >= size else code < boundary):
+        if heavier_left if code >= size else code < boundary:
             rows[low] = row
             low += 1
         else:
@@ -151,11 +152,9 @@ def _divide(codes, rows, spare, start, stop, chosen, boundary, size, heavier_lef
     return low
 
 
-def best_split(histogram: Integers, sizes: Integers) -> tuple[int, int, bool] | None:
-    """The best boundary of one node's histograms, shape (attributes, codes, classes): attribute, boundary, and whether
-    the left side is the heavier one; None where none lowers gini. The first attribute must miss no value, or any may:
-    gains are compared as if all rows were there."""
-    everything = histogram.sum(axis=1).sum(axis=1).max()
-    counts = np.array([everything], dtype=np.int64)
-    chosen, boundary, heavier_left = _best(histogram, sizes, histogram.shape[2], counts)
-    return None if chosen < 0 else (int(chosen), int(boundary), bool(heavier_left))
+def best_split(histogram: Integers, sizes: Integers) -> tuple[int, int] | None:
+    """The attribute and boundary that `grow` would choose at a node with these histograms, shape (attributes, codes,
+    classes); None where none lowers gini."""
+    rows = histogram.sum(axis=2).sum(axis=1).max(keepdims=True)
+    chosen, boundary, _ = _best(histogram, sizes, histogram.shape[2], rows)
+    return None if chosen < 0 else (int(chosen), int(boundary))

@@ -11,9 +11,10 @@ folds by a fair draw of its own, as if the table were written out at length. Sha
 be wrong: held-out records would then repeat the proportions that were learned, and no overfitting could be seen.
 
 What this cannot see is the noise of a release, which all records of a cell share. Holding out whole cells sees it, and
-was tried, alone and beside this, as were one standard error, C4.5's pessimistic errors and an information criterion.
-On releases of Adult all of them come within 0.2 points of accuracy, for the cells that hold most records are well
-measured. This rule is best on raw rows, level in AUC, and varies least where the budget is small.
+was tried, alone and beside this, as were one standard error, C4.5's pessimistic errors and an information criterion. On
+releases of Adult none gains more than 0.4 points of accuracy, for the cells that hold most records are well measured;
+cells held out alone lose 0.3 and vary more, pessimistic errors lose one to four points of AUC, and the information
+criterion 0.3 points of accuracy on raw rows.
 """
 
 from collections.abc import Iterator

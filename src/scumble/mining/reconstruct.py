@@ -45,10 +45,10 @@ def number_of_intervals(rows: int) -> int:
 
 
 @cache
-def stopping_difference(intervals: int) -> float:
-    """One hundredth of the chi-square test's threshold, for which the paper fixes neither level nor degrees of freedom:
+def stopping_difference(intervals: int, share: float = STOP_SHARE) -> float:
+    """A share, in the paper one hundredth, of the chi-square test's threshold, for which the paper fixes neither level nor degrees of freedom:
     95 %, one degree fewer than there are intervals, and the difference is taken between counts."""
-    return STOP_SHARE * float(chi2.ppf(STOP_CONFIDENCE, max(intervals - 1, 1)))
+    return share * float(chi2.ppf(STOP_CONFIDENCE, max(intervals - 1, 1)))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -131,21 +131,21 @@ def reconstruct(
     observed: npt.NDArray[np.number],
     kernel: Floats,
     *,
-    tolerance: float | None = None,
+    stop_share: float = STOP_SHARE,
     most: int = MOST_ITERATIONS,
 ) -> Reconstruction:
     """Iterate Equation 3 for many tables of counts at once.
 
     `observed` has shape (attributes, classes, bins) and `kernel` (attributes, bins, intervals), or both without the
     first axes: (bins,) or (classes, bins) with (bins, intervals). A kernel padded with zero columns and rows gives shares of
-    zero there. Each table stops by itself, when two estimates differ by less than `tolerance` in chi-square on counts
-    (default: the paper's rule). A table without counts, such as a class with no rows, keeps the uniform distribution.
+    zero there. Each table stops by itself, when two estimates differ by less than a share of the chi-square test's
+    threshold (`stopping_difference`; 0 goes on until `most`). A table without counts, such as a class with no rows, keeps the uniform distribution.
     """
     kernels = kernel if kernel.ndim == 3 else kernel[np.newaxis]
     counts = np.asarray(observed, dtype=np.float64).reshape(len(kernels), -1, kernels.shape[1])
     possible = (kernels > 0).any(axis=1)[:, np.newaxis, :]
     sizes = possible.sum(axis=2)
-    limit = np.array([[stopping_difference(int(size)) if tolerance is None else tolerance] for (size,) in sizes])
+    limit = np.array([[stopping_difference(int(size), stop_share)] for (size,) in sizes])
     shares = np.broadcast_to(possible / sizes[:, :, np.newaxis], (*counts.shape[:2], kernels.shape[2])).copy()
     transposed = np.ascontiguousarray(kernels.transpose(0, 2, 1))
     active = np.arange(len(kernels))

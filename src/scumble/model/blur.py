@@ -128,7 +128,9 @@ class Retained:
 
     def __post_init__(self) -> None:
         if not 0 < self.probability < 1:
-            raise InputError(f"The chance to retain is {self.probability}. Give one between 0 and 1, or tell the truth.")
+            raise InputError(
+                f"The chance to retain is {self.probability}. Give one between 0 and 1, or tell the truth."
+            )
 
     def width(self, confidence: Fraction, size: int) -> Fraction:
         """How many categories it takes to hold the true one at this confidence, parts of one included."""

@@ -33,8 +33,9 @@ class PureDP:
     @property
     def sentence(self) -> str:
         epsilon = budget_text(self.epsilon)
+        power = f"({epsilon})" if "/" in epsilon else epsilon
         return (
-            f"{epsilon}-differentially private: no outcome becomes more than e^{epsilon} times as likely or unlikely "
+            f"{epsilon}-differentially private: no outcome becomes more than e^{power} times as likely or unlikely "
             f"when {self.unit.sentence}."
         )
 

@@ -120,7 +120,9 @@ class NoiseModel:
                 raise InputError(f"The noise model has format {data['scumble']!r}, not {FORMAT!r}. Update scumble.")
             entries = data["attributes"]
             return cls(
-                schema=Schema(attributes=tuple(_read_attribute(n, e["domain"]) for n, e in entries.items()), target=data["target"]),
+                schema=Schema(
+                    attributes=tuple(_read_attribute(n, e["domain"]) for n, e in entries.items()), target=data["target"]
+                ),
                 blurs={name: _read_blur(entry["blur"]) for name, entry in entries.items()},
                 confidence=parse_confidence(data["confidence"]),
             )

@@ -101,3 +101,6 @@ class PlanWithoutDP:
             "cells_at_most": self.cells_at_most,
             "notes": list(self.notes),
         }
+
+
+Planned = Plan | PlanWithoutDP

@@ -1,31 +1,57 @@
 """A release in memory: what is published, what it promises and what was paid for it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from scumble.model.counts import Integers
-from scumble.model.plan import Plan
+from scumble.model.plan import Planned
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Schema
+
+Column = npt.NDArray[np.int64] | npt.NDArray[np.float64] | npt.NDArray[np.str_] | npt.NDArray[np.object_]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Release:
+    """What every release has. `story` tells, in words made of paid answers alone, how it came about."""
+
+    method: str
+    parameters: Mapping[str, Any]
+    plan: Planned
+    schema: Schema
+    story: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellRelease(Release):
     """Noisy counts over the cells of a published schema, in row-major order, by class.
 
     `measured` is what the noise left, in units of 1/`resolution`: signed and unbiased, with `variance` for each entry.
     `count` is the same made fit for use as a table: whole numbers, none negative.
     """
 
-    method: str
-    parameters: Mapping[str, Any]
-    plan: Plan
-    schema: Schema
     measured: Integers
     resolution: int
     variance: float
     rounding: Rounding
     count: Integers
-    story: tuple[str, ...] = ()
-    """How the cells came about, step by step, in words; made of paid answers alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordRelease(Release):
+    """Records that nobody is: a column for each published attribute, numbers or labels, and further documents.
+
+    A number lies anywhere in its attribute's range; a label is a name of the published schema.
+    """
+
+    columns: Mapping[str, Column]
+    documents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What the receiver needs beside the records, by name, as plain data: each becomes a JSON file."""
+
+    @property
+    def records(self) -> int:
+        return len(next(iter(self.columns.values()), ()))

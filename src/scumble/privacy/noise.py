@@ -176,6 +176,10 @@ def secret_key() -> bytes:
     return secrets.token_bytes(32)
 
 
-def simulation(seed: int | None = None) -> np.random.Generator:
+Simulation = np.random.Generator
+"""What `simulation` gives, for whoever is handed one."""
+
+
+def simulation(seed: int | None = None) -> Simulation:
     """A generator for post-processing, made-up data and experiments; never for private rows."""
     return np.random.default_rng(seed)

@@ -38,7 +38,9 @@ def perturb_block(
     """
     source = words or SystemWords()
     if isinstance(source, KeyedWords) and entities is None:
-        raise InputError("A secret fixes the noise of entities, but none are named. Give a column that identifies them.")
+        raise InputError(
+            "A secret fixes the noise of entities, but none are named. Give a column that identifies them."
+        )
     result = {}
     for name in model.told:
         codes = columns[name]

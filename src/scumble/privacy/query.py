@@ -88,7 +88,7 @@ class CellCounts(Measurement):
 
 
 class RowQuery(ABC):
-    """A question that no small count table answers: it sees the coded rows themselves, block by block, inside the holder.
+    """A question that no small count table answers: it sees the coded rows, block by block, inside the holder alone.
 
     The same law holds as for every query, and the answer may not depend on how the rows are cut into blocks.
     """

@@ -17,7 +17,7 @@ from scumble.methods.method import require_target
 from scumble.model.cut import Cut, Specialization
 from scumble.model.guarantee import PureDP
 from scumble.model.plan import Plan, Spend
-from scumble.model.release import Release
+from scumble.model.release import CellRelease
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Node
@@ -64,7 +64,7 @@ class DiffGen:
         price = parameters.epsilon * settings.selection_share / settings.rounds
         return (Spend(label=CHOOSE, epsilon=price, times=settings.rounds, purpose=purpose),)
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> Release:
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
         settings = settle(parameters)
         plan = self.plan(schema, parameters)
         published = parameters.selection is SelectionMode.PUBLISHED
@@ -80,7 +80,7 @@ class DiffGen:
         measured = holder.measure(query, spend=COUNT).reshape(cut.cells, len(schema.classes))
         rounding = Rounding.NEAREST if published else Rounding.PROJECT
         bound = query.sensitivity(schema.unit).bound
-        return Release(
+        return CellRelease(
             method=self.name,
             parameters=parameters.model_dump(mode="json"),
             plan=plan,

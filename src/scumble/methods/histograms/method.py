@@ -10,13 +10,15 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from scumble.methods.histograms.tables import Columns, draw_rows
+from scumble.methods.histograms.tables import draw_rows
 from scumble.methods.method import Exact, Params, require_target
 from scumble.model.counts import Counts, Integers, Tabulation
 from scumble.model.cut import Cut
 from scumble.model.guarantee import PureDP, Unit
 from scumble.model.plan import Plan, Spend
+from scumble.model.release import Column, RecordRelease
 from scumble.model.schema import Schema
+from scumble.model.taxonomy import Domain, Tree
 from scumble.privacy.holder import Holder
 from scumble.privacy.query import Measurement, Sensitivity
 
@@ -72,7 +74,29 @@ class Histograms:
             notes=(f"{tables} tables with {values:,} values x {len(schema.classes)} classes will be measured.",),
         )
 
-    def draw(self, schema: Schema, holder: Holder) -> Columns:
-        """What is published: rows at the finest level of the schema."""
+    def run(self, schema: Schema, parameters: HistogramsParams, holder: Holder) -> RecordRelease:
         query = ClassTables(schema=schema)
-        return draw_rows(query.tables(holder.measure(query, spend=COUNT)))
+        drawn = draw_rows(query.tables(holder.measure(query, spend=COUNT)))
+        codes = {
+            attribute.name: column for attribute, column in zip(schema.predictors, drawn.predictors, strict=True)
+        } | {str(schema.target): drawn.labels}
+        return RecordRelease(
+            method=self.name,
+            parameters=parameters.model_dump(mode="json"),
+            plan=self.plan(schema, parameters),
+            schema=schema,
+            columns={name: published_values(schema[name].domain, column) for name, column in codes.items()},
+        )
+
+
+def published_values(domain: Domain, codes: Integers) -> Column:
+    """What stands for the codes in a table: a label, or the lower edge of the grid cell, which lies in the cell.
+
+    A missing number is NaN. Where all edges are whole numbers and none is missing, so are the values.
+    """
+    if isinstance(domain, Tree):
+        return np.array(domain.labels, dtype=np.object_)[codes]
+    edges = domain.edge_floats[:-1]
+    if domain.size == domain.cells and np.array_equal(edges, np.rint(edges)) and np.abs(edges).max() < 2**53:
+        return edges.astype(np.int64)[codes]
+    return np.append(edges, np.nan)[codes]

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.model.counts import Integers
-from scumble.privacy.noise import simulation
+from scumble.privacy.noise import Simulation, simulation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ def draw_rows(tables: Sequence[Integers]) -> Columns:
     return Columns(predictors=tuple(predictors), labels=labels)
 
 
-def _draw(column: Integers, rows: int, generator: np.random.Generator) -> Integers:
+def _draw(column: Integers, rows: int, generator: Simulation) -> Integers:
     """Codes for the rows of one class, in proportion to its noisy counts made consistent."""
     if rows == 0:
         return np.zeros(0, dtype=np.int64)

@@ -55,6 +55,7 @@ class Microaggregate:
         story: list[str] = []
         partition = grow(schema, settings, holder, story)
         if settings.centre is Centre.MEAN:
+            measured: Integers | None
             measured, centres = _means(partition, amounts, holder)
         else:
             centres = _medians(schema, partition, settings, amounts, holder)
@@ -96,9 +97,7 @@ def _balance(schema: Schema, partition: Partition, sides: dict[int, int]) -> Bal
         grid = schema.attributes[side].domain
         assert isinstance(grid, Grid)
         offered.append(positions(grid, *partition.boxes[leaf][side]))
-    return Balance(
-        partition=partition, leaves=tuple(sides), sides=tuple(sides.values()), positions=tuple(offered)
-    )
+    return Balance(partition=partition, leaves=tuple(sides), sides=tuple(sides.values()), positions=tuple(offered))
 
 
 def _medians(
@@ -128,7 +127,9 @@ def _means(
     lows, highs = query.ends()
     places = np.clip(totals[:, 1:] / np.maximum(totals[:, :1], RESOLUTION), -1, 1)
     centres = (lows + highs) / 2 + places * (highs - lows) / 2
-    values = [[scale.value(float(amount)) for amount in column] for scale, column in zip(amounts, centres.T, strict=True)]
+    values = [
+        [scale.value(float(amount)) for amount in column] for scale, column in zip(amounts, centres.T, strict=True)
+    ]
     return (2 * totals[:, 0] + RESOLUTION) // (2 * RESOLUTION), tuple(zip(*values, strict=True))
 
 

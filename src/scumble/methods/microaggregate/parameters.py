@@ -17,8 +17,8 @@ from scumble.model.schema import Schema
 from scumble.privacy.noise import selection_scale
 
 AUTO = Literal["auto"]
-DEEPEST = 12
-"""At most 4,096 groups by default: beyond, a table grows faster than what it teaches, and so does the run."""
+DEEPEST = 10
+"""At most 1,024 groups by default: each costs a private choice for every attribute, about a millisecond."""
 
 SPLIT_SHARE = Fraction(1, 5)
 SIZE_SHARE = Fraction(1, 20)
@@ -27,8 +27,8 @@ GROWTH = Fraction(7, 5)
 level; the sum of those at a fixed sum of epsilons is least for a growth of sqrt 2."""
 PER_GROUP = 5
 TO_LOOK = 3
-"""A private median of a group is off by at most scale x ln(positions) ranks on average. Groups are made as small as five
-times that: a fifth of a group. A table that is not three times as large is not worth asking about at all."""
+"""A private median of a group is off by at most scale x ln(positions) ranks on average. Groups are made as small as
+five times that: a fifth of a group. A table that is not three times as large is not worth asking about at all."""
 
 CENTRES, SIZES, SUMS = "median of an attribute in every group", "size of every group", "sums and size of every group"
 
@@ -53,7 +53,7 @@ class MicroaggregateParams(Params):
     centre: Annotated[Centre, Field(description="What stands for a group: median or mean.")] = Centre.MEDIAN
     depth: Annotated[
         Annotated[int, Field(ge=0, le=16)] | AUTO,
-        Field(description="How often boxes are halved; there are 2^depth groups. By default from epsilon and the rows."),
+        Field(description="How often boxes are halved, for 2^depth groups; from epsilon and rows by default."),
     ] = "auto"
 
 
@@ -76,7 +76,7 @@ def settle(schema: Schema, parameters: MicroaggregateParams) -> Settings:
     rows = schema.rows if schema.rows is not None else schema.rows_at_most
     if rows is None:
         raise InputError(
-            "microaggregate plans the size of its groups by the public number of rows. Add `rows_at_most:` to the schema."
+            "microaggregate plans its groups by the public number of rows. Add `rows_at_most:` to the schema."
         )
     if parameters.depth == "auto":
         depth = max((d for d in range(1, DEEPEST + 1) if _worth(schema, parameters, rows, d, PER_GROUP)), default=0)
@@ -146,5 +146,5 @@ def _group_spends(schema: Schema, parameters: MicroaggregateParams, depth: int, 
 def _notes(rows: int, depth: int, starved: bool) -> tuple[str, ...]:
     groups = f"{2**depth:,} groups of about {rows // 2**depth:,} records, from {rows:,} rows and epsilon."
     if starved:
-        return (groups, "Too few rows for this epsilon: the centre is the middle of the public domain, not of the rows.")
+        return (groups, "Too few rows for this epsilon: the centre is the middle of the public domain.")
     return (groups,)

@@ -1,4 +1,4 @@
-"""A partition of the public domain into boxes, grown by halving boxes; and the public positions where one may be halved.
+"""A partition of the public domain into boxes, grown by halving boxes; and the public positions where one may be cut.
 
 Nothing here sees a row but `Partition.leaf_of`, which routes coded rows to their boxes, inside the holder or at the
 custodian's.
@@ -27,7 +27,7 @@ Codes = npt.NDArray[np.int32]
 @dataclass(frozen=True, kw_only=True)
 class Partition:
     """A binary tree in flat tuples. Node i is halved along `side[i]` before the code `position[i]`, its children being
-    nodes `below[i]` and `below[i] + 1`; a leaf has side -1 and its number in `below`. `boxes` are the leaves, in order."""
+    nodes `below[i]` and `below[i] + 1`; a leaf has side -1 and its number in `below`. `boxes` are its leaves."""
 
     boxes: tuple[Box, ...]
     side: tuple[int, ...] = (-1,)
@@ -63,8 +63,8 @@ class Partition:
     def leaf_of(self, codes: Codes) -> Integers:
         """The number of the box in which each row lies."""
         leaves = np.empty(len(codes), dtype=np.int64)
-        tree = (np.array(values, dtype=np.int64) for values in (self.side, self.position, self.below))
-        _route(codes, *tree, leaves)
+        side, position, below = (np.array(values, dtype=np.int64) for values in (self.side, self.position, self.below))
+        _route(codes, side, position, below, leaves)
         return leaves
 
     def routed(self, block: Block) -> Iterator[tuple[Codes, Integers]]:
@@ -87,8 +87,8 @@ def positions(grid: Grid, low: int, high: int) -> tuple[int, ...]:
     """Codes inside [low, high), ascending, evenly spaced on a logarithmic scale from zero; some may be repeated.
 
     Amounts have no preferred size (Benford's law), and public bounds are generous: values crowd near zero. So positions
-    have equal steps in sign(x) ln(1 + |x|), x being the value in steps of the grid. Far from zero, as for years, that is
-    nearly even spacing. Irregular cells, whose edges somebody chose, are evenly spaced by number.
+    have equal steps in sign(x) ln(1 + |x|), x being the value in steps of the grid. Far from zero, as for years, that
+    is nearly even spacing. Irregular cells, whose edges somebody chose, are evenly spaced by number.
 
     >>> from decimal import Decimal
     >>> money = Grid.regular(low=Decimal(0), high=Decimal(10**6), step=Decimal(1))

@@ -47,7 +47,7 @@ class Balance(RowChoice):
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
         """A record of the leaf lies before a position or not, so adding it raises one of the two numbers by one and the
-        smaller by 0 or 1: bound 1, monotone. Replacing it changes the smaller by -1, 0 or 1. Other leaves do not move."""
+        smaller by 0 or 1: bound 1, monotone. Replacing it changes the smaller by -1, 0 or 1. No other leaf moves."""
         del unit
         return Sensitivity(bound=1, monotone=True)
 

@@ -63,7 +63,7 @@ class NoisyGroups:
         bound = query.sensitivity(schema.unit).bound
         assert schema.rows is not None
         claim = PureDP(epsilon=parameters.epsilon, unit=schema.unit)
-        spend = Spend(label=SUMS, epsilon=parameters.epsilon, purpose=f"noise for a change of {bound} in weighted units")
+        spend = Spend(label=SUMS, epsilon=parameters.epsilon, purpose=f"noise for a change of {bound:,} weighted units")
         groups = len(query.sizes(schema.rows))
         if self.grouping is Grouping.STABLE:
             unproven = Unproven(claim=claim, reason=REFUTED)
@@ -125,9 +125,7 @@ class MDAV:
         check_group_size(parameters.k, schema.rows)
         assert Layout(schema=schema).amounts
         groups = len(group_sizes(schema.rows, parameters.k))
-        return PlanWithoutDP(
-            guarantee=KAnonymity(k=parameters.k), unit=schema.unit, spends=(), cells_at_most=groups
-        )
+        return PlanWithoutDP(guarantee=KAnonymity(k=parameters.k), unit=schema.unit, spends=(), cells_at_most=groups)
 
     def run(self, schema: Schema, parameters: GroupParams, holder: Holder) -> PublishedGroups:
         layout = Layout(schema=schema)

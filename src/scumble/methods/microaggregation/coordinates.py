@@ -1,9 +1,9 @@
 """From coded rows to numbers that distances, sums and averages can be taken of.
 
-A number is a column of whole *amounts*: how many units of a public scale it lies above the lowest value. A category is a
-column for each node of its taxonomy below the root, 1 for the nodes above it and itself, else 0. The squared distance of
-two categories is then the number of taxonomy edges between them, an average of categories is the share of records below
-each node, and mixed tables need no second algorithm.
+A number is a column of whole *amounts*: how many units of a public scale it lies above the lowest value. A category is
+a column for each node of its taxonomy below the root, 1 for the nodes above it and itself, else 0. The squared distance
+of two categories is then the number of taxonomy edges between them, an average of categories is the share of records
+below each node, and mixed tables need no second algorithm.
 
 A missing number has no amount, so numeric attributes with a code for missing values are refused when planning. Cells
 that do not parse, NaN among them, were given a code by the schema's `outside` rule before they come here.
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from math import lcm
 
 import numpy as np
@@ -49,7 +50,7 @@ class Amounts:
             low, unit = Fraction(grid.edges[0]), Fraction(grid.step)
             return cls(name=attribute.name, low=low, unit=unit, table=None, largest=grid.cells - 1)
         edges = [Fraction(edge) for edge in grid.edges]
-        middles = [(left + right) / 2 for left, right in zip(edges, edges[1:], strict=False)]
+        middles = [(left + right) / 2 for left, right in pairwise(edges)]
         unit = Fraction(1, lcm(*(middle.denominator for middle in middles)))
         table = tuple(int((middle - middles[0]) / unit) for middle in middles)
         return cls(name=attribute.name, low=middles[0], unit=unit, table=table, largest=table[-1])
@@ -148,7 +149,9 @@ class Layout:
     def representatives(self, sums: npt.NDArray[np.float64], sizes: Integers) -> list[list[float | str]]:
         """The centroid of each group: the average of numbers, the category nearest to the average of categories."""
         averages = sums / np.maximum(sizes, 1)[:, None]
-        return [[self._centre(number, average[place]) for number, place in enumerate(self.columns)] for average in averages]
+        return [
+            [self._centre(number, average[place]) for number, place in enumerate(self.columns)] for average in averages
+        ]
 
     def _centre(self, number: int, average: npt.NDArray[np.float64]) -> float | str:
         amounts = self.amounts[number]

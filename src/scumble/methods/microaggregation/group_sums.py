@@ -1,8 +1,8 @@
 """The baselines' one question: sums of the records of each group, whose noise the centroids are made from.
 
 Three ways to form groups share it: every record its own group (plain), blocks of ranks in a public order (I-MDAV), and
-MDAV, which S-MDAV is when it is run on one table. What differs is how far one record can move the sums. Sizes follow from
-the public number of rows and k, so they are not asked for, and the division comes after the noise.
+MDAV, which S-MDAV is when it is run on one table. What differs is how far one record can move the sums. Sizes follow
+from the public number of rows and k, so they are not asked for, and the division comes after the noise.
 """
 
 from collections.abc import Iterable
@@ -90,8 +90,8 @@ class GroupSums(RowMeasurement):
         """
         if unit is not Unit.REPLACE:
             raise InputError(
-                "This method's groups follow from the number of rows, which add-remove keeps secret. Set `unit: replace` "
-                "and `rows:` in the schema, or use microaggregate."
+                "This method's groups follow from the number of rows, which add-remove keeps secret. Set "
+                "`unit: replace` and `rows:` in the schema, or use microaggregate."
             )
         assert self.schema.rows is not None
         groups = {

@@ -15,8 +15,8 @@ class PublishedGroups:
     """Groups in an order that tells nothing of the rows' order. Which record belongs to which group is not published.
 
     `centres` has a line for each group and an entry for each attribute: a number, or the label of a category.
-    `sizes` are whole numbers, none negative; `measured` are the sizes as the noise left them, None where sizes follow from
-    public numbers. `boxes` are the regions that a private partition publishes, None for the MDAV family.
+    `sizes` are whole numbers, none negative; `measured` are the sizes as the noise left them, None where sizes follow
+    from public numbers. `boxes` are the regions that a private partition publishes, None for the MDAV family.
     """
 
     method: str

@@ -1,8 +1,8 @@
 """I-MDAV: insensitive microaggregation (Soria-Comas, Domingo-Ferrer, Sánchez, Martínez 2014).
 
-MDAV whose distance follows a total order of all records there can be: then the farthest from any average is the first or
-the last in that order, its nearest are those beside it, and groups are blocks of fixed ranks, taken from both ends. So
-one record replaced moves every block by at most one member, whatever the others are.
+MDAV whose distance follows a total order of all records there can be: then the farthest from any average is the first
+or the last in that order, its nearest are those beside it, and groups are blocks of fixed ranks, taken from both ends.
+So one record replaced moves every block by at most one member, whatever the others are.
 
 The order is by Euclidean distance from the lowest corner of the public domain, each attribute divided by its public
 range, and by the codes themselves among equals. Nothing in it is read off the rows: a standard deviation of the rows

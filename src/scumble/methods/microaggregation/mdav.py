@@ -5,7 +5,7 @@ with its k - 1 nearest forms a group, then s with its k - 1 nearest. Of what is 
 from the average forms a group with its k - 1 nearest, and the last k to 2k - 1 records are a group.
 
 Tie rule: among records at equal distances the one with the lowest row number goes first. Coordinates are whole numbers
-(`coordinates.standardized`), so the sum of those left is exact in whatever order records leave, and with it the average.
+(`Layout.standardized`), so the sum of those left is exact in whatever order records leave, and with it the average.
 """
 
 from typing import Any
@@ -30,7 +30,7 @@ def check_group_size(k: int, rows: int | None) -> None:
 
 
 def mdav(coordinates: Integers, k: int) -> Integers:
-    """The group of each row, groups numbered as they are formed. Each has k records but the last, which has up to 2k - 1.
+    """The group of each row, numbered as they are formed. Each has k records but the last, which has up to 2k - 1.
 
     A table of fewer than 2k rows is one group; an empty one has none.
 
@@ -59,7 +59,7 @@ def group_sizes(rows: int, k: int) -> Integers:
 
 @numba.njit(nogil=True, cache=True)
 def _form_groups(tree, leaf_of, place_of, total, originals, k, labels):  # type: ignore[no-untyped-def]
-    points, rows, alive = tree[0], tree[1], tree[4]
+    rows, alive = tree[1], tree[4]
     distances, places = np.empty(k), np.empty(k, dtype=np.int64)
     taken = np.empty(k, dtype=np.int64)
     centre = np.empty(len(total))

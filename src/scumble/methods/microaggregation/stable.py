@@ -1,8 +1,9 @@
 """S-MDAV: stable microaggregation (Iftikhar, Wang, Lin, EDBT 2019), Algorithm 1 as published.
 
-It takes *both* neighbouring tables X and Y and builds Y's groups from X's, so that at most two groups differ, by a single
-record each. That is a statement about a pair of tables. A data owner has one table: run on each table by itself, as
-Figure 3's framework must be, it is MDAV on that table, and MDAV's groups are not stable. PROOF.md says what follows.
+It takes *both* neighbouring tables X and Y and builds Y's groups from X's, so that at most two groups differ, by a
+single record each. That is a statement about a pair of tables. A data owner has one table: run on each table by itself,
+as Figure 3's framework must be, it is MDAV on that table, and MDAV's groups are not stable. PROOF.md says what
+follows.
 """
 
 from collections.abc import Callable
@@ -46,7 +47,9 @@ def stable_pair(x: Integers, row: int, replacement: Integers, partition: Partiti
     return groups_x, best  # lines 20-22
 
 
-def group_averages(coordinates: npt.NDArray[np.integer], groups: Integers) -> npt.NDArray[np.float64]:
+def group_averages(
+    coordinates: npt.NDArray[np.integer] | npt.NDArray[np.float64], groups: Integers
+) -> npt.NDArray[np.float64]:
     """The representative record of each group."""
     sizes = np.bincount(groups)
     return np.stack([np.bincount(groups, column) / sizes for column in coordinates.T], axis=1)

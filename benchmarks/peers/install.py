@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""Build the peers' environments beside this file: `.venv/dpmm` and `.venv/diffprivlib`, from their pinned requirements.
+
+    python3 benchmarks/peers/install.py                one after the other, Python 3.11 or 3.12
+    python3 benchmarks/peers/install.py diffprivlib    one of them
+
+They cannot share one, for pip finds no common versions, and neither imports on what scumble itself uses. Nothing of
+theirs is imported by scumble; `scumble compare` talks to `fit.py` through files.
+"""
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ENVIRONMENTS = {"dpmm": "from dpmm.models.aim import AIMGM", "diffprivlib": "import diffprivlib.models"}
+"""Each environment with a line that only runs if it is sound."""
+
+
+def main() -> int:
+    wanted = sys.argv[1:] or list(ENVIRONMENTS)
+    unknown = [name for name in wanted if name not in ENVIRONMENTS]
+    if unknown:
+        print(f"There is no environment {unknown[0]!r}. There is: {', '.join(ENVIRONMENTS)}.", file=sys.stderr)
+        return 2
+    if sys.version_info[:2] not in ((3, 11), (3, 12)):
+        print(
+            "The peers' pinned packages have wheels for Python 3.11 and 3.12. Run this with one of them.",
+            file=sys.stderr,
+        )
+        return 2
+    for name in wanted:
+        folder = HERE / ".venv" / name
+        print(f"{name}: {folder}", flush=True)
+        venv.create(folder, with_pip=True, clear=True)
+        python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+        install = [python, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-input"]
+        subprocess.run([*install, "-r", HERE / f"requirements-{name}.txt"], check=True)
+        subprocess.run([python, "-c", ENVIRONMENTS[name]], check=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

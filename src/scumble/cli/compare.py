@@ -1,0 +1,86 @@
+"""`scumble compare`: contenders side by side on public tables."""
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from scumble.cli.output import err, out, print_json, print_table, print_text, progress_bar
+from scumble.experiments.peers import PEERS
+from scumble.methods import METHODS
+
+USUAL_OUT = Path("scumble-compare")
+CONTENDERS = f"{', '.join(method.name for method in METHODS)}, raw, {', '.join(PEERS)}"
+
+
+def compare(
+    *,
+    contender: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"Who takes part, once for each: {CONTENDERS}, or METHOD:NAME=VALUE,... The first is the reference "
+            "for differences. (default: diffgen, histograms, raw)"
+        ),
+    ] = None,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(help="A table, once for each: adult, patients, a generated one, or FILE@SCHEMA. (default: adult)"),
+    ] = None,
+    epsilon: Annotated[
+        list[str] | None, typer.Option(help="A budget, once for each. (default: 0.1, 0.25, 0.5, 1)")
+    ] = None,
+    classifier: Annotated[
+        list[str] | None, typer.Option(help="tree or boosting, once for each. (default: both)")
+    ] = None,
+    splits: Annotated[int, typer.Option(help="How many random 2/3–1/3 splits.", min=1)] = 10,
+    first_split: Annotated[int, typer.Option(help="The seed of the first split; the others follow.", min=0)] = 0,
+    out: Annotated[Path, typer.Option(help="The folder for results and cache.")] = USUAL_OUT,
+    cache: Annotated[Path | None, typer.Option(help="A cache elsewhere (default: OUT/cache).")] = None,
+    jobs: Annotated[int, typer.Option(help="How many processes.", min=1)] = os.cpu_count() or 1,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
+) -> None:
+    """Methods side by side: accuracy and AUC over repeated splits, for tables that are public already.
+
+    No ledger is kept and the test rows are read raw: never compare methods on a private table that you will release.
+    Stopped, it goes on where it was; outcomes are kept in the cache.
+    """
+    # scikit-learn takes a second to import, which no other verb needs.
+    from scumble.experiments.compare import Comparison
+    from scumble.experiments.compare import compare as run_comparison
+    from scumble.experiments.comparison_files import write_comparison
+    from scumble.mining.classifiers import CLASSIFIERS
+
+    comparison = Comparison(
+        tables=tuple(data or ["adult"]),
+        contenders=tuple(contender or ["diffgen", "histograms", "raw"]),
+        epsilons=tuple(epsilon or ["0.1", "0.25", "0.5", "1"]),
+        splits=tuple(range(first_split, first_split + splits)),
+        classifiers=tuple(classifier or CLASSIFIERS),
+    )
+    with progress_bar() as progress:
+        result = run_comparison(comparison, cache or out / "cache", jobs=jobs, progress=progress)
+    told = write_comparison(result, out)
+    for reason in result.skipped:
+        print_text(f"Left out: {reason}", err)
+    if json:
+        print_json({"folder": str(out), **told})
+    else:
+        _print(told, out)
+
+
+def _print(told: dict[str, Any], folder: Path) -> None:
+    rows: dict[tuple[str, str, str, str], dict[str, str]] = {}
+    for line in told["lines"]:
+        key = line["table"], line["epsilon"] or "-", line["contender"], line["classifier"]
+        scale, digits = (1, 4) if line["measure"] == "auc" else (100, 2)
+        band = "" if line["band"] is None else f" ± {scale * line['band']:.{digits}f}"
+        rows.setdefault(key, {"CPU s": f"{line['cpu_seconds']:.2f}"})[line["measure"]] = (
+            f"{scale * line['mean']:.{digits}f}{band}"
+        )
+    print_table(
+        "Means and 95 % bands",
+        ["table", "eps", "contender", "classifier", "accuracy %", "AUC", "CPU s"],
+        [[*key, cells["accuracy"], cells.get("auc", "-"), cells["CPU s"]] for key, cells in rows.items()],
+    )
+    out.print(f"{folder / 'comparison.md'} has the differences, {folder / 'comparison.svg'} the plot.")

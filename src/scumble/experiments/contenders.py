@@ -1,0 +1,209 @@
+"""Who is compared: a method of ours with parameters, somebody else's method, or the raw rows."""
+
+import ast
+import hashlib
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+import scumble
+from scumble.engines.memory import MemoryEngine
+from scumble.errors import InputError
+from scumble.experiments import peers
+from scumble.experiments.trials import CodedTable
+from scumble.flow import method_named, parameters_of, run, training_sample
+from scumble.mining.evaluate import accuracy, area_under_curve, score
+from scumble.mining.sample import Sample
+from scumble.model.schema import Schema
+from scumble.privacy.noise import PaidNoise
+
+OWN = "own"
+"""The classifier of a contender that makes a model instead of a table."""
+JUDGE = ("scumble.mining.evaluate", "scumble.experiments.trials")
+
+Scores = Mapping[str, Mapping[str, float | None]]
+"""For each classifier: accuracy, AUC, and the CPU seconds that making the table took."""
+
+
+class Contender(Protocol):
+    """Something that turns training rows into something to be judged on the test rows."""
+
+    @property
+    def label(self) -> str: ...
+
+    @property
+    def private(self) -> bool:
+        """Whether epsilon makes a difference."""
+
+    @property
+    def classifiers(self) -> tuple[str, ...] | None:
+        """The only classifiers it can be judged by; None: all."""
+
+    @property
+    def guarantee(self) -> str:
+        """What its eps means, in a few words."""
+
+    def version(self) -> str:
+        """Changes whenever the code does that its results depend on."""
+
+    def why_not(self) -> str | None:
+        """Why it cannot take part here; None if it can."""
+
+    def scores(
+        self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, classifiers: tuple[str, ...], kept: Path
+    ) -> Scores: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class OurMethod:
+    """A method of this package, by the shipped holder and noise."""
+
+    label: str
+    method: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    private = True
+    classifiers = None
+    guarantee = "eps under the schema's unit"
+
+    def version(self) -> str:
+        return digest_of_sources(type(method_named(self.method)).__module__, *JUDGE)
+
+    def why_not(self) -> str | None:
+        return None
+
+    def scores(
+        self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, classifiers: tuple[str, ...], kept: Path
+    ) -> Scores:
+        del seed, kept
+        chosen = method_named(self.method)
+        parameters = parameters_of(chosen, {**self.parameters, "epsilon": epsilon})
+        engine = MemoryEngine([train.columns], train.schema)
+        began = time.process_time()
+        made = run(chosen, train.schema, parameters, engine, PaidNoise())
+        cpu_seconds = time.process_time() - began
+        return _judged(training_sample(made), made.schema, test, classifiers, cpu_seconds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawRows:
+    """The training rows themselves, coded by the public schema: what privacy costs is measured from here."""
+
+    label: str = "raw"
+    private = False
+    classifiers = None
+    guarantee = "none"
+
+    def version(self) -> str:
+        return digest_of_sources(*JUDGE)
+
+    def why_not(self) -> str | None:
+        return None
+
+    def scores(
+        self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, classifiers: tuple[str, ...], kept: Path
+    ) -> Scores:
+        del epsilon, seed, kept
+        return _judged(train.sample(train.schema), train.schema, test, classifiers, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Neighbour:
+    """A method of another package, run in its own environment."""
+
+    peer: peers.Peer
+    private = True
+
+    @property
+    def label(self) -> str:
+        return self.peer.name
+
+    @property
+    def classifiers(self) -> tuple[str, ...] | None:
+        return None if self.peer.makes_table else (OWN,)
+
+    @property
+    def guarantee(self) -> str:
+        return self.peer.guarantee
+
+    def version(self) -> str:
+        return digest_of_sources(*JUDGE)
+
+    def why_not(self) -> str | None:
+        return peers.why_not(self.peer)
+
+    def scores(
+        self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, classifiers: tuple[str, ...], kept: Path
+    ) -> Scores:
+        fitted = peers.fit(self.peer, train, test, epsilon=epsilon, seed=seed, cache=kept)
+        if fitted.rows is not None:
+            sample = Sample(codes=fitted.rows[:, :-1], labels=fitted.rows[:, -1])
+            return _judged(sample, train.schema, test, classifiers, fitted.cpu_seconds)
+        assert fitted.probabilities is not None
+        labels = test.sample(test.schema).labels.astype(np.int64)
+        ones = np.ones_like(labels)
+        return {
+            OWN: {
+                "accuracy": accuracy(fitted.probabilities.argmax(axis=1), labels, ones),
+                "auc": area_under_curve(fitted.probabilities, labels, ones),
+                "cpu_seconds": fitted.cpu_seconds,
+            }
+        }
+
+
+def _judged(
+    sample: Sample, schema: Schema, test: CodedTable, classifiers: tuple[str, ...], cpu_seconds: float
+) -> Scores:
+    result = score(sample, test.sample(schema), schema, classifiers=classifiers)
+    return {name: {**result[name], "cpu_seconds": cpu_seconds} for name in classifiers}
+
+
+def contender_of(text: str) -> Contender:
+    """A contender as written on the command line: `raw`, a peer's name, a method's name, or a method with parameters.
+
+    >>> contender_of("diffgen:selection=published,rounds=10").parameters
+    {'selection': 'published', 'rounds': '10'}
+    """
+    if text == "raw":
+        return RawRows()
+    if text in peers.PEERS:
+        return Neighbour(peer=peers.PEERS[text])
+    name, _, settings = text.partition(":")
+    pairs = [pair.partition("=") for pair in settings.split(",") if pair]
+    if any(not separator for _, separator, _ in pairs):
+        raise InputError(f"{text!r} cannot be read. Write METHOD:NAME=VALUE,NAME=VALUE.")
+    parameters = {key.strip().replace("-", "_"): value.strip() for key, _, value in pairs}
+    chosen = method_named(name)
+    parameters_of(chosen, {**parameters, "epsilon": "1"})
+    return OurMethod(label=text, method=name, parameters=parameters)
+
+
+@cache
+def digest_of_sources(*modules: str) -> str:
+    """A fingerprint of modules of this package and of all they import from it, however far down."""
+    root = Path(str(scumble.__file__)).parent.parent
+    found: dict[str, bytes] = {}
+    waiting = list(modules)
+    while waiting:
+        name = waiting.pop()
+        path = root.joinpath(*name.split(".")).with_suffix(".py")
+        if name not in found and path.exists():
+            found[name] = path.read_bytes()
+            waiting += _imported(found[name])
+    digest = hashlib.sha256()
+    for name in sorted(found):
+        digest.update(name.encode() + b"\0" + found[name])
+    return digest.hexdigest()[:16]
+
+
+def _imported(source: bytes) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)

@@ -1,0 +1,151 @@
+"""A trained tree as plain data: predicts over true values on a client, and travels as one JSON file.
+
+Nothing here needs scikit-learn, so whoever receives a model needs only this module's numpy.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from scumble.errors import InputError
+from scumble.model.counts import Integers
+
+Floats = npt.NDArray[np.float64]
+
+FORMAT = "tree/1"
+LEAF = -1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Feature:
+    """An input: a number, or a category given by its place among `values`."""
+
+    name: str
+    values: tuple[str, ...] | None = None
+
+    def number(self, value: Any) -> float:
+        """One true value as a number; a missing one is not a number."""
+        if value is None or value == "":
+            return float("nan")
+        if self.values is not None:
+            return float(self.values.index(str(value))) if str(value) in self.values else float("nan")
+        try:
+            return float(value)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{self.name!r} is {value!r}, not a number. Give one, or leave it empty.") from error
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TreeModel:
+    """Nodes in rows, the first the root, children after parents. Left is where a value lies below the threshold."""
+
+    features: tuple[Feature, ...]
+    classes: tuple[Any, ...]
+    feature: Integers
+    threshold: Floats
+    left: Integers
+    right: Integers
+    missing_left: npt.NDArray[np.bool_]
+    shares: Floats
+    """The classes' shares at each node: shape (nodes, classes)."""
+
+    @property
+    def leaves(self) -> int:
+        return int((self.feature == LEAF).sum())
+
+    @property
+    def depth(self) -> int:
+        depths = np.zeros(len(self.feature), dtype=np.int64)
+        for node in np.flatnonzero(self.feature != LEAF):
+            depths[[self.left[node], self.right[node]]] = depths[node] + 1
+        return int(depths.max())
+
+    def probabilities(self, values: npt.ArrayLike) -> Floats:
+        """The shares of the classes where each row of true values ends."""
+        rows = np.asarray(values, dtype=np.float64)
+        nodes = np.zeros(len(rows), dtype=np.int64)
+        moving = np.flatnonzero(self.feature[nodes] != LEAF)
+        while moving.size:
+            here = nodes[moving]
+            value = rows[moving, self.feature[here]]
+            left = np.where(np.isnan(value), self.missing_left[here], value < self.threshold[here])
+            nodes[moving] = np.where(left, self.left[here], self.right[here])
+            moving = moving[self.feature[nodes[moving]] != LEAF]
+        return self.shares[nodes]
+
+    def predict(self, records: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """The class of each record, given as a mapping from names to true values; an absent value counts as missing."""
+        rows = [[feature.number(record.get(feature.name)) for feature in self.features] for record in records]
+        table = np.array(rows, dtype=np.float64).reshape(len(rows), len(self.features))
+        return [self.classes[place] for place in self.probabilities(table).argmax(axis=1)]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "scumble": FORMAT,
+            "features": [
+                {"name": f.name} if f.values is None else {"name": f.name, "values": list(f.values)}
+                for f in self.features
+            ],
+            "classes": list(self.classes),
+            "nodes": {
+                "feature": self.feature.tolist(),
+                "threshold": self.threshold.tolist(),
+                "left": self.left.tolist(),
+                "right": self.right.tolist(),
+                "missing_left": self.missing_left.tolist(),
+                "shares": self.shares.tolist(),
+            },
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "TreeModel":
+        """The inverse of `to_json`. What does not hang together as a tree is refused."""
+        try:
+            if data["scumble"] != FORMAT:
+                raise InputError(f"The model has format {data['scumble']!r}, not {FORMAT!r}. Update scumble.")
+            nodes = data["nodes"]
+            model = cls(
+                features=tuple(
+                    Feature(name=str(f["name"]), values=tuple(f["values"]) if "values" in f else None)
+                    for f in data["features"]
+                ),
+                classes=tuple(data["classes"]),
+                feature=np.array(nodes["feature"], dtype=np.int64),
+                threshold=np.array(nodes["threshold"], dtype=np.float64),
+                left=np.array(nodes["left"], dtype=np.int64),
+                right=np.array(nodes["right"], dtype=np.int64),
+                missing_left=np.array(nodes["missing_left"], dtype=np.bool_),
+                shares=np.array(nodes["shares"], dtype=np.float64),
+            )
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise InputError(f"This is no tree: {error!r}. Take a file that `scumble mine train` wrote.") from error
+        if not model._hangs_together():
+            raise InputError("The nodes of the model do not form a tree. Take a file that `scumble mine train` wrote.")
+        return model
+
+    def _hangs_together(self) -> bool:
+        """Arrays of one length, known features, children after their parents: so every walk ends at a leaf."""
+        size = len(self.feature)
+        lengths = {len(column) for column in (self.threshold, self.left, self.right, self.missing_left, self.shares)}
+        if size == 0 or lengths != {size} or self.shares.shape != (size, len(self.classes)):
+            return False
+        inner = self.feature != LEAF
+        numbers = np.arange(size)
+        known = (self.feature >= LEAF) & (self.feature < len(self.features))
+        later = (self.left > numbers) & (self.left < size) & (self.right > numbers) & (self.right < size)
+        return bool(known.all() and (later | ~inner).all())
+
+    def write(self, path: Path) -> None:
+        path.write_text(json.dumps(self.to_json()), encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> "TreeModel":
+        try:
+            return cls.from_json(json.loads(path.read_text("utf-8")))
+        except (OSError, json.JSONDecodeError, UnicodeDecodeError) as error:
+            raise InputError(f"{path} holds no model: {error}. Give the JSON file of a trained tree.") from error
