@@ -24,7 +24,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format types bench lock clean check-python
+.PHONY: help demo test lint format types accuracy bench lock clean check-python
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ format: $(READY) ## let ruff mend what it can
 
 types: $(READY) ## mypy, strict, over src
 	$(BIN)/mypy
+
+accuracy: $(READY) ## accuracy of releases of Adult, 40 runs a line
+	@$(BIN)/python benchmarks/accuracy.py $(ARGS)
 
 bench: $(READY) ## the benchmarks
 	@$(BIN)/python benchmarks/run.py $(ARGS)

@@ -54,16 +54,14 @@ def main() -> None:
     regrets: dict[tuple[Fraction, int], list[float]] = {pair: [] for pair in product(SHARES, SMALLEST)}
     for each, epsilon in product(list(tables()), EPSILONS):
         found: dict[tuple[Fraction, int], float] = {}
+        by_depth: dict[tuple[Fraction, int], float] = {}
         for share, smallest in regrets:
             parameters.SPLIT_SHARE, parameters.PER_GROUP = share, smallest
             given = parameters.MicroaggregateParams(epsilon=epsilon)
             depth = parameters.settle(each.schema, given).depth
-            same = next((s for s in found if s[0] == share and depths[s] == depth), None) if found else None
-            if not found:
-                depths: dict[tuple[Fraction, int], int] = {}
-            depths[share, smallest] = depth
-            loss = found[same] if same else default_line(each, epsilon, RUNS, PaidNoise()).il1s
-            found[share, smallest] = loss
+            if (share, depth) not in by_depth:
+                by_depth[share, depth] = default_line(each, epsilon, RUNS, PaidNoise()).il1s
+            found[share, smallest] = by_depth[share, depth]
         best = min(found.values())
         for pair, loss in found.items():
             regrets[pair].append(loss / best)

@@ -35,8 +35,8 @@ def main() -> None:
         )
     moved = random_changes(rows=1000, k=10, attributes=4, pairs=40, seed=5)
     print(
-        f"uniform, n = 1000, k = 10, 4 attributes, 40 pairs: centroids move {median(moved) * 0.8:.1f} in the median and "
-        f"up to {np.max(moved) * 0.8:.1f}, noise made for 0.8"
+        f"uniform, n = 1000, k = 10, 4 attributes, 40 pairs: centroids move {median(moved) * 0.8:.1f} in the median "
+        f"and up to {np.max(moved) * 0.8:.1f}, noise made for 0.8"
     )
 
 

@@ -70,8 +70,8 @@ def run(job: dict[str, Any], mouth: int, gate: int) -> NoReturn:
     if "file_limit" in job:
         resource.setrlimit(resource.RLIMIT_FSIZE, (job["file_limit"], job["file_limit"]))
     os.write(mouth, b"!")
-    os.read(gate, 1)
     try:
+        os.read(gate, 1)
         sys.argv = ["scumble", *job["words"]]
         if "at_call" in job or "count" in job:
             sys.setprofile(count)

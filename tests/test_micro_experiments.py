@@ -5,7 +5,11 @@ from fractions import Fraction
 from math import exp
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from scumble.experiments.micro_figures import Line, Table, claims, figure_4, figure_5_or_6
 from scumble.experiments.micro_violation import (
@@ -14,9 +18,15 @@ from scumble.experiments.micro_violation import (
     distance_apart,
     distinguish,
     exact_centres,
+    framework,
+    grid_schema,
     pair_distance,
+    pair_sums,
     square,
 )
+from scumble.methods.microaggregation.group_sums import Grouping, GroupSums
+from scumble.model.guarantee import Unit
+from scumble.privacy.noise import PaidNoise
 
 
 def test_the_figures_of_the_paper_hold_on_census(data_folder: Path) -> None:
@@ -56,6 +66,21 @@ def test_one_record_turns_all_of_s_mdavs_groups_round() -> None:
     apart = distance_apart(exact_centres(one, k), exact_centres(other, k))
     assert apart > 40 * claimed_distance(2, k), "matched in the best possible way, and yet"
     assert pair_distance(one, len(one) - 1, other[-1], k) <= claimed_distance(2, k), "handed both tables, it keeps it"
+
+
+@given(
+    table=arrays(np.int64, (14, 2), elements=st.integers(0, 1000)),
+    row=st.integers(0, 13),
+    replacement=arrays(np.int64, 2, elements=st.integers(0, 1000)),
+)
+def test_figure_3_keeps_the_claim_for_the_pair_it_is_handed(
+    table: np.ndarray, row: int, replacement: np.ndarray
+) -> None:
+    query = GroupSums(schema=grid_schema(14, 2), grouping=Grouping.STABLE, k=4)
+    one, other = pair_sums(query, table, row, replacement)
+    assert int(np.abs(one - other).sum()) <= query.sensitivity(Unit.REPLACE).bound
+    x, y = framework(table, row, replacement, k=4, epsilon=Fraction(1), noise=PaidNoise())
+    assert x.shape == y.shape == (3, 2) and (x >= 0).all() and (x <= 1000).all()
 
 
 @pytest.mark.parametrize(("epsilon", "runs"), [("0.5", 150), ("1", 150)])

@@ -19,7 +19,8 @@ from scumble.methods.microaggregate.method import Microaggregate, usable_sizes
 from scumble.methods.microaggregate.parameters import Centre, MicroaggregateParams, settle
 from scumble.methods.microaggregate.partition import POSITIONS, Partition, positions, widest_side
 from scumble.methods.microaggregate.queries import Balance, Sizes, Sums
-from scumble.methods.microaggregation.coordinates import require_numbers
+from scumble.methods.microaggregation.baselines import ExactSums
+from scumble.methods.microaggregation.coordinates import Layout, require_numbers
 from scumble.methods.microaggregation.group_sums import Grouping, GroupSums
 from scumble.model.counts import Integers
 from scumble.model.guarantee import PureDP, Unit
@@ -28,7 +29,7 @@ from scumble.model.schema import Schema
 from scumble.model.taxonomy import Grid
 from scumble.privacy.holder import OFFSET_BITS, Holder
 from scumble.privacy.noise import PaidNoise, Selection, simulation
-from scumble.privacy.query import Block, RowChoice, RowQuery, Sensitivity
+from scumble.privacy.query import Block, RowChoice, RowMeasurement, RowQuery, Sensitivity
 
 SCHEMA = parse_schema(
     """
@@ -68,6 +69,19 @@ UNDER_REPLACE: list[RowQuery] = [
     GroupSums(schema=SCHEMA, grouping=Grouping.INSENSITIVE, k=2),
     GroupSums(schema=SCHEMA, grouping=Grouping.INSENSITIVE, k=4),
 ]
+
+
+def shipped(kind: type) -> set[type]:
+    below = {each for child in kind.__subclasses__() for each in shipped(child)}
+    concrete = kind.__module__.startswith("scumble.") and not getattr(kind, "__abstractmethods__", None)
+    return below | ({kind} if concrete and kind not in (RowChoice, RowMeasurement) else set())
+
+
+def test_no_row_query_escapes_the_law() -> None:
+    """`ExactSums` declares no bound: a holder tells it only under a plan without differential privacy."""
+    assert shipped(RowQuery) == {type(query) for query in UNDER_REPLACE} | {ExactSums}
+    with pytest.raises(InputError, match="no sensitivity"):
+        ExactSums(layout=Layout(schema=SCHEMA), k=2).sensitivity(Unit.REPLACE)
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: type(query).__name__)
@@ -234,7 +248,7 @@ def test_depth_follows_epsilon_and_rows() -> None:
         return settle(replace(SCHEMA, rows=rows, unit=unit), MicroaggregateParams(epsilon=epsilon)).depth
 
     assert [depth(rows, "1") for rows in (10, 1000, 10_000, 10**6, 10**8)] == [0, 2, 6, 10, 10]
-    assert [depth(4000, epsilon) for epsilon in ("0.01", "0.1", "1", "10")] == [0, 1, 4, 7]
+    assert [depth(4000, epsilon) for epsilon in ("0.01", "0.1", "1", "10")] == [0, 1, 4, 8]
     assert depth(4000, "1", Unit.ADD_REMOVE) == depth(4000, "2"), "a shared price counts double under replace"
     without = replace(SCHEMA, rows=None, unit=Unit.ADD_REMOVE)
     assert settle(replace(without, rows_at_most=4000), MicroaggregateParams(epsilon=1)).depth == 5

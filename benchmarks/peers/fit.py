@@ -2,10 +2,9 @@
 
     .venv/dpmm/bin/python fit.py job.npz result.npz '{"peer": "aim", "epsilon": 1.0, "delta": 1e-05, "seed": 0}'
 
-`job.npz` holds `train` and `test`, codes with the class in the last column, `sizes`, how many codes each column has,
-and `numeric`, which columns are numbers. `result.npz` holds `rows`, a synthetic table in the same codes, or, of a
-method that makes a model and no table, `probabilities` for the test rows; and `cpu_seconds`, of fitting and drawing
-alone.
+`job.npz` holds `train` and `test`, codes with the class in the last column, and `sizes`, how many codes each column
+has. `result.npz` holds `rows`, a synthetic table in the same codes, or, of a method that makes a model and no table,
+`probabilities` for the test rows; and `cpu_seconds`, of fitting and drawing alone.
 """
 
 import json
@@ -48,26 +47,20 @@ def _marginals(model: Callable[..., object], job: dict[str, np.ndarray], setting
 def logistic(job: dict[str, np.ndarray], settings: dict[str, float]) -> Result:
     """Logistic regression with a perturbed objective (Chaudhuri et al. 2011) as diffprivlib ships it: eps, no delta.
 
-    Numbers are scaled to 0..1 by the public grid, categories become indicators, so no record is longer than the root
-    of the number of attributes: public, too.
+    One number for each attribute, as for all classifiers here: its code, scaled to 0..1 by the public grid or taxonomy.
+    So no record is longer than the root of the number of attributes, which is public. (Indicators for categories do far
+    worse, 79 against 83 % at eps 1: noise grows with the number of features.)
     """
     from diffprivlib.models import LogisticRegression
 
-    sizes, numeric = job["sizes"][:-1], job["numeric"][:-1]
+    scale = np.maximum(job["sizes"][:-1] - 1, 1)
     model = LogisticRegression(
-        epsilon=settings["epsilon"], data_norm=float(np.sqrt(len(sizes))), random_state=int(settings["seed"])
+        epsilon=settings["epsilon"], data_norm=float(np.sqrt(len(scale))), random_state=int(settings["seed"])
     )
-    model.fit(_features(job["train"], sizes, numeric), job["train"][:, -1])
+    model.fit(job["train"][:, :-1] / scale, job["train"][:, -1])
     probabilities = np.zeros((len(job["test"]), int(job["sizes"][-1])))
-    probabilities[:, model.classes_] = model.predict_proba(_features(job["test"], sizes, numeric))
+    probabilities[:, model.classes_] = model.predict_proba(job["test"][:, :-1] / scale)
     return {"probabilities": probabilities}
-
-
-def _features(codes: np.ndarray, sizes: np.ndarray, numeric: np.ndarray) -> np.ndarray:
-    columns = []
-    for column, size, is_number in zip(codes.T, sizes, numeric, strict=False):
-        columns.append(column[:, np.newaxis] / max(size - 1, 1) if is_number else np.eye(size)[column])
-    return np.concatenate(columns, axis=1)
 
 
 PEERS = {"aim": aim, "mst": mst, "logistic": logistic}

@@ -14,7 +14,8 @@ import numpy as np
 
 from scumble.auditing.laws import engine_of
 from scumble.auditing.neighbours import Pair, Rows
-from scumble.auditing.outcomes import Draws, Outcome, Path, Watch, gather, number_names, outcome_of
+from scumble.auditing.outcomes import Draws, Look, Outcome, Path, gather
+from scumble.auditing.watch import Watch
 from scumble.engines.coding import Block
 from scumble.engines.memory import MemoryEngine
 from scumble.methods.method import Method, Params
@@ -75,10 +76,10 @@ class WholeRelease:
         def once() -> Outcome:
             holder = Holder(engine=engine, noise=self.noise(), plan=planned)
             release = self.method.run(self.schema, self.parameters, holder)
-            outcome = outcome_of(release, watch)
-            if outcome.path not in names:
-                names[outcome.path] = number_names(release)
-            return outcome
+            look = Look(release)
+            if look.path not in names:
+                names[look.path] = look.names
+            return Outcome(look.path, look.numbers, watch.see(look.path, release))
 
         return gather((once() for _ in range(runs)), names)
 

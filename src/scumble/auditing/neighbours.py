@@ -11,6 +11,7 @@ from typing import Any
 from scumble.methods.method import Method, Params
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
+from scumble.privacy.noise import Simulation
 
 Record = tuple[int, ...]
 Rows = tuple[Record, ...]

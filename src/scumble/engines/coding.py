@@ -51,10 +51,10 @@ def code_blocks(batches: Iterable[pa.RecordBatch], schema: Schema) -> Iterator[B
         columns = [code(batch.column(name)) for name, code in coders]
         masks = [column.kept for column in columns if column.kept is not None]
         kept = np.logical_and.reduce(masks) if masks else np.True_
-        if kept.all():
-            yield tuple(column.codes for column in columns)
-        else:
-            yield tuple(column.codes[kept] for column in columns)
+        block = tuple(column.codes if kept.all() else column.codes[kept] for column in columns)
+        for codes in block:
+            codes.flags.writeable = False  # as those of a database are: loops are compiled for one kind of array
+        yield block
 
 
 def coder(attribute: Attribute) -> Callable[[pa.Array], ColumnCodes]:
@@ -129,6 +129,7 @@ def _grid_coder(attribute: Attribute, grid: Grid) -> Callable[[pa.Array], Column
 
     def code(column: pa.Array) -> ColumnCodes:
         values, is_empty = _numbers(column, label)
+        values.flags.writeable = False  # as it is where Arrow made no copy: the loop is compiled once
         bounds = _as_precise(edges, column.type)
         codes = np.empty(len(values), dtype=codes_as)
         dropped = np.zeros(len(values) if drop else 0, dtype=np.bool_)

@@ -103,7 +103,7 @@ def _function_3(people: Columns) -> Labels:
     )
 
 
-def _disposable(people: Columns) -> npt.NDArray[np.float64]:
+def _disposable(people: Columns) -> Integers:
     """Functions 4 and 5 before their bound, in hundredths, so that whole numbers decide."""
     return 67 * (people["salary"] + people["commission"]) - 20 * people["loan"] - 1_000_000
 
@@ -140,9 +140,7 @@ def stream(function: int, rows: int, *, seed: int | None = None) -> Iterator[tup
         yield _balanced(FUNCTIONS[function], size // 2, size - size // 2, draw)
 
 
-def _balanced(
-    decide: Callable[[Columns], Labels], in_a: int, in_b: int, draw: Simulation
-) -> tuple[Columns, Integers]:
+def _balanced(decide: Callable[[Columns], Labels], in_a: int, in_b: int, draw: Simulation) -> tuple[Columns, Integers]:
     kept: list[Columns] = []
     labels: list[Integers] = []
     wanted = [in_a, in_b]

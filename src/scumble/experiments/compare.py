@@ -7,19 +7,16 @@ stopped, one more split costs one more split, and no outcome of older code passe
 For tables that are public already: the rows are judged raw, and nothing here keeps a ledger.
 """
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
-from multiprocessing import get_context
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from scumble.errors import InputError
-from scumble.experiments.contenders import Contender, contender_of
+from scumble.experiments.contenders import OWN, Contender, contender_of
 from scumble.experiments.tables import digest_of_table, table_named
 from scumble.experiments.trials import random_split
+from scumble.experiments.work import keep, kept_path, recall, run_all
 from scumble.mining.classifiers import CLASSIFIERS
 from scumble.model.budget import budget_text, parse_budget
 
@@ -64,6 +61,17 @@ class Comparison:
         for contender in self.contenders:
             contender_of(contender)
 
+    def place(self, outcome: Outcome) -> tuple[int, ...]:
+        """Where an outcome stands: by table, contender, epsilon, classifier and split, in the order they were named."""
+        lists: Sequence[tuple[Sequence[Any], Any]] = (
+            (self.tables, outcome.table),
+            (self.contenders, outcome.contender),
+            (("", *self.epsilons), outcome.epsilon),
+            ((*self.classifiers, OWN), outcome.classifier),
+            (self.splits, outcome.split),
+        )
+        return tuple(values.index(value) for values, value in lists)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
@@ -86,8 +94,7 @@ class Trial:
             "split": self.split,
             "classifier": classifier,
         }
-        key = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
-        return self.cache / "outcomes" / key[:2] / f"{key[:24]}.json"
+        return kept_path(self.cache, facts)
 
     def run(self) -> list[Outcome]:
         table = table_named(self.table)
@@ -103,7 +110,7 @@ class Trial:
         outcomes = []
         for classifier, values in scores.items():
             outcome = {**self.facts(classifier), **values}
-            _write_whole(self.kept(classifier), json.dumps(outcome, indent=1))
+            keep(self.kept(classifier), outcome)
             outcomes.append(Outcome(**outcome))
         return outcomes
 
@@ -135,19 +142,17 @@ def compare(comparison: Comparison, cache: Path, *, jobs: int = 1, progress: Pro
     outcomes: list[Outcome] = []
     waiting: list[Trial] = []
     for trial in _trials(comparison, present, cache):
-        known = {name: trial.kept(name) for name in trial.classifiers}
-        outcomes += [Outcome(**json.loads(path.read_text("utf-8"))) for path in known.values() if path.exists()]
-        missing = tuple(name for name, path in known.items() if not path.exists())
+        known = {name: recall(trial.kept(name)) for name in trial.classifiers}
+        outcomes += [Outcome(**outcome) for outcome in known.values() if outcome is not None]
+        missing = tuple(name for name, outcome in known.items() if outcome is None)
         if missing:
-            waiting.append(Trial(**{**vars(trial), "classifiers": missing}))
-    for number, made in enumerate(_run_all(waiting, jobs), start=1):
+            waiting.append(replace(trial, classifiers=missing))
+    for number, made in enumerate(run_all([trial.run for trial in waiting], jobs), start=1):
         outcomes += made
         tell("comparing", number, len(waiting))
-    place = {text: number for number, text in enumerate(comparison.contenders)}
-    outcomes.sort(key=lambda each: (each.table, place[each.contender], each.epsilon, each.classifier, each.split))
     return Result(
         comparison=comparison,
-        outcomes=tuple(outcomes),
+        outcomes=tuple(sorted(outcomes, key=comparison.place)),
         skipped=tuple(reason for _, reason in reasons if reason is not None),
     )
 
@@ -166,24 +171,3 @@ def _trials(comparison: Comparison, contenders: Sequence[Contender], cache: Path
                         classifiers=contender.classifiers or comparison.classifiers,
                         cache=cache,
                     )
-
-
-def _run_all(trials: Sequence[Trial], jobs: int) -> Iterator[list[Outcome]]:
-    if jobs <= 1 or len(trials) <= 1:
-        yield from (trial.run() for trial in trials)
-        return
-    # Fresh processes: a copy of this one could inherit a lock that no thread is left to open.
-    with ProcessPoolExecutor(min(jobs, len(trials)), mp_context=get_context("spawn")) as pool:
-        try:
-            for done in as_completed([pool.submit(trial.run) for trial in trials]):
-                yield done.result()
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """A file that is there whole or not at all, however the run ends."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(f".{hashlib.sha256(text.encode()).hexdigest()[:8]}.unfinished")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)

@@ -68,7 +68,7 @@ class OurMethod:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     private = True
     classifiers = None
-    guarantee = "eps under the schema's unit"
+    guarantee = "eps, no delta, under the unit of the table's schema"
 
     def version(self) -> str:
         return digest_of_sources(type(method_named(self.method)).__module__, *JUDGE)
@@ -96,7 +96,7 @@ class RawRows:
     label: str = "raw"
     private = False
     classifiers = None
-    guarantee = "none"
+    guarantee = "no promise"
 
     def version(self) -> str:
         return digest_of_sources(*JUDGE)

@@ -1,7 +1,7 @@
 """S-MDAV is not what it claims: two neighbouring tables, each run by itself, and somebody who tells them apart.
 
-Algorithm 1 of EDBT 2019 is handed both tables and keeps their groups alike. A mechanism has one table. On each by itself
-S-MDAV is MDAV, and one record can turn all of its groups round, while its noise is made for two records.
+Algorithm 1 of EDBT 2019 is handed both tables and keeps their groups alike. A mechanism has one table. On each by
+itself S-MDAV is MDAV, and one record can turn all of its groups round, while its noise is made for two records.
 """
 
 from collections.abc import Callable
@@ -21,9 +21,10 @@ from scumble.methods.microaggregation.group_sums import Grouping, GroupSums
 from scumble.methods.microaggregation.mdav import mdav
 from scumble.methods.microaggregation.stable import group_averages, stable_pair
 from scumble.model.counts import Integers
+from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
 from scumble.privacy.holder import Holder
-from scumble.privacy.noise import PaidNoise, simulation
+from scumble.privacy.noise import Noise, PaidNoise, simulation
 
 Centres = npt.NDArray[np.float64]
 SIDE = 1000
@@ -84,6 +85,33 @@ def pair_distance(rows: Integers, row: int, replacement: Integers, k: int) -> fl
     other = rows.copy()
     other[row] = replacement
     return float(np.abs(group_averages(rows, groups_x) - group_averages(other, groups_y)).sum()) / SIDE
+
+
+def framework(
+    rows: Integers, row: int, replacement: Integers, *, k: int, epsilon: Fraction, noise: Noise
+) -> tuple[Centres, Centres]:
+    """Figure 3: Algorithm 1 over the pair, then the mechanism K over each: X_eps and Y_eps, a line for each group.
+
+    The noise is the paper's, for a change of 2 Delta / k: a statement about this pair, no mechanism for either table.
+    """
+    query = GroupSums(schema=grid_schema(len(rows), rows.shape[1]), grouping=Grouping.STABLE, k=k)
+    published = []
+    for exact in pair_sums(query, rows, row, replacement):
+        bound = query.sensitivity(Unit.REPLACE).bound
+        noisy = noise.laplace(exact.ravel(), sensitivity=bound, epsilon=epsilon)
+        published.append(query.centres(noisy, len(rows)))
+    return published[0], published[1]
+
+
+def pair_sums(query: GroupSums, rows: Integers, row: int, replacement: Integers) -> tuple[Integers, Integers]:
+    """The exact sums of the groups that Algorithm 1 returns for a table and its neighbour."""
+    groups = stable_pair(rows, row, replacement, lambda points: mdav(points, query.k))
+    other = rows.copy()
+    other[row] = replacement
+    sums = [np.zeros((len(query.sizes(len(rows))), rows.shape[1]), dtype=np.int64) for _ in groups]
+    for total, labels, table in zip(sums, groups, (rows, other), strict=True):
+        np.add.at(total, labels, query.numbers(table) * query.weights)
+    return sums[0], sums[1]
 
 
 def along_the_first(centres: Centres) -> bool:

@@ -21,7 +21,6 @@ import numpy.typing as npt
 from scumble.errors import InputError, ScumbleError
 from scumble.model.budget import parse_budget
 from scumble.model.counts import Integers
-from scumble.model.taxonomy import Grid
 
 if TYPE_CHECKING:
     from scumble.experiments.trials import CodedTable
@@ -129,7 +128,6 @@ def _run(peer: Peer, train: "CodedTable", test: "CodedTable", epsilon: str, seed
             train=_with_class_last(train),
             test=_with_class_last(test),
             sizes=np.array([attribute.domain.size for attribute in attributes]),
-            numeric=np.array([isinstance(attribute.domain, Grid) for attribute in attributes]),
         )
         script = peers_folder() / "fit.py"
         command = [str(each) for each in (_interpreter(peer), script, job, result, json.dumps(settings))]

@@ -1,8 +1,8 @@
 """Which interval each blurred value is taken to lie in, so that the intervals hold as many as were reconstructed.
 
-The paper sorts the values and gives the N(1) lowest to the first interval, and so on. Categories have no order: there as
-many as possible keep the value they have, and what an outcome has too many of goes to values that lack some. Neither is
-an estimate of one person's value: only the numbers mean something.
+The paper sorts the values and gives the N(1) lowest to the first interval, and so on. Categories have no order: as many
+as possible keep the value they have, and what an outcome has too many of goes to values that lack some. Neither is an
+estimate of one person's value: only the numbers mean something.
 """
 
 import numpy as np

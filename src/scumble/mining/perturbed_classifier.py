@@ -40,7 +40,8 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):
     local_rows : int
         Below so many rows "local" reconstructs no more.
     stop_share : float
-        When to stop reconstructing, as a share of the chi-square test's threshold; the paper has 0.01.
+        When to stop reconstructing, as a share of the chi-square test's threshold. The paper has 0.01, which ends early
+        where noise is strong: a tenth of it gains a point on Function 1 at 100 % Gaussian noise.
 
     Fitting takes published values, prediction true ones. A missing value (not a number) goes where more rows go.
     """
@@ -53,7 +54,7 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):
         intervals: int | None = None,
         pruned: bool = True,
         local_rows: int = LOCAL_ROWS,
-        stop_share: float = STOP_SHARE,
+        stop_share: float = STOP_SHARE / 10,
     ) -> None:
         self.noise = noise
         self.algorithm = algorithm
@@ -136,8 +137,8 @@ class _Reader:
     def rows(self, values: Floats, labels: Integers, classes: int, class_kernel: Floats | None) -> Rows:
         if values.shape[1] != len(self._attributes):
             raise InputError(
-                f"The rows have {values.shape[1]} columns, the noise model publishes {len(self._attributes)} predictors. "
-                "Give one column for each, in the schema's order."
+                f"The rows have {values.shape[1]} columns, the noise model publishes {len(self._attributes)} "
+                "predictors. Give one column for each, in the schema's order."
             )
         columns = [self._codes(place, column) for place, column in enumerate(values.T)]
         return Rows(

@@ -1,4 +1,4 @@
-"""Decision trees from blurred rows: Global, ByClass and Local of Agrawal & Srikant (2000, section 4), and no correction.
+"""Decision trees from blurred rows: Global, ByClass and Local of Agrawal & Srikant (2000, section 4), or uncorrected.
 
 Split points are boundaries of intervals, chosen by gini. Global and ByClass reconstruct once, at the root, and keep the
 association of values and intervals down the tree. Local reconstructs again at each node until few rows are left.

@@ -46,8 +46,8 @@ def number_of_intervals(rows: int) -> int:
 
 @cache
 def stopping_difference(intervals: int, share: float = STOP_SHARE) -> float:
-    """A share, in the paper one hundredth, of the chi-square test's threshold, for which the paper fixes neither level nor degrees of freedom:
-    95 %, one degree fewer than there are intervals, and the difference is taken between counts."""
+    """A share of the chi-square test's threshold; in the paper, one hundredth. It fixes neither level nor degrees of
+    freedom: we take 95 %, one degree fewer than there are intervals, and the difference between counts."""
     return share * float(chi2.ppf(STOP_CONFIDENCE, max(intervals - 1, 1)))
 
 
@@ -137,13 +137,14 @@ def reconstruct(
     """Iterate Equation 3 for many tables of counts at once.
 
     `observed` has shape (attributes, classes, bins) and `kernel` (attributes, bins, intervals), or both without the
-    first axes: (bins,) or (classes, bins) with (bins, intervals). A kernel padded with zero columns and rows gives shares of
-    zero there. Each table stops by itself, when two estimates differ by less than a share of the chi-square test's
-    threshold (`stopping_difference`; 0 goes on until `most`). A table without counts, such as a class with no rows, keeps the uniform distribution.
+    first axes: (bins,) or (classes, bins) with (bins, intervals). A kernel padded with zero columns and rows gives
+    shares of zero there. Each table stops by itself, when two estimates differ by less than a share of the chi-square
+    test's threshold (`stopping_difference`; 0 goes on until `most`). A table without counts, such as a class with no
+    rows, keeps the uniform distribution.
     """
     kernels = kernel if kernel.ndim == 3 else kernel[np.newaxis]
     counts = np.asarray(observed, dtype=np.float64).reshape(len(kernels), -1, kernels.shape[1])
-    possible = (kernels > 0).any(axis=1)[:, np.newaxis, :]
+    possible = np.any(kernels > 0, axis=1, keepdims=True)
     sizes = possible.sum(axis=2)
     limit = np.array([[stopping_difference(int(size), stop_share)] for (size,) in sizes])
     shares = np.broadcast_to(possible / sizes[:, :, np.newaxis], (*counts.shape[:2], kernels.shape[2])).copy()

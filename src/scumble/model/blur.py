@@ -63,7 +63,7 @@ class Uniform:
 
 @dataclass(frozen=True, kw_only=True)
 class Gaussian:
-    """The value plus normal noise of standard deviation `sigma`, in the attribute's own unit, cut off at six of them."""
+    """The value plus normal noise of standard deviation `sigma`, in the attribute's unit, cut off at six of them."""
 
     sigma: Fraction
     refine: int = 1

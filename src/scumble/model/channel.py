@@ -6,6 +6,7 @@ the iteration that reconstructs, exact down to the weights.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -139,11 +140,11 @@ def transition(channel: Channel, intervals: Integers, bins: Integers) -> Floats:
     has shape (bins, intervals) and columns that add up to one.
     """
     result = np.empty((len(bins) - 1, len(intervals) - 1))
-    for place, (low, high) in enumerate(zip(intervals[:-1], intervals[1:], strict=True)):
+    for place, (low, high) in enumerate(pairwise(intervals.tolist())):
         total = np.zeros(len(bins))
         chunk = max(CHUNK // len(bins), 1)
-        for start in range(int(low), int(high), chunk):
-            total += channel.below(bins, np.arange(start, min(start + chunk, int(high)))).sum(axis=1)
+        for start in range(low, high, chunk):
+            total += channel.below(bins, np.arange(start, min(start + chunk, high))).sum(axis=1)
         result[:, place] = np.diff(total) / (high - low)
     return result
 

@@ -1,7 +1,7 @@
 """The noise model of a table: how each attribute was blurred, what that promises, and what a receiver needs to know."""
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -244,6 +244,9 @@ def _plain(value: Any) -> Any:
 
 
 def _read_blur(entry: Mapping[str, Any]) -> Blur:
-    readers = {"refine": int, "edges": lambda edges: tuple(Decimal(edge) for edge in edges)}
+    readers: dict[str, Callable[[Any], Any]] = {
+        "refine": int,
+        "edges": lambda edges: tuple(Decimal(edge) for edge in edges),
+    }
     kind = BLURS[entry["kind"]]
     return kind(**{field.name: readers.get(field.name, Fraction)(entry[field.name]) for field in fields(kind)})

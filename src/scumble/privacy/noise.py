@@ -2,9 +2,9 @@
 
 - `PaidNoise`: OpenDP's exact discrete Laplace and private selection. The only source whose draws may meet the counts of
   a private table.
-- `SystemWords` and `KeyedWords`: even words of 62 bits for blurring records one by one (`scumble.privacy.perturb`), from
-  the operating system's generator or, for one entity for ever, from a keyed pseudo-random function. What OpenDP lacks:
-  its draws cost microseconds each and cannot be repeated from a secret.
+- `SystemWords` and `KeyedWords`: even words of 62 bits for blurring records (`scumble.privacy.perturb`), from the
+  operating system's generator or, for one entity for ever, from a keyed pseudo-random function. What OpenDP lacks: its
+  draws cost microseconds each and cannot be repeated from a secret.
 - `secret_key`: bytes of the operating system's generator, for keys that stay in a ledger or with a person.
 - `simulation`: a seedable generator for post-processing of what was already paid for, for made-up data and for
   experiments. Nothing that touches a private row may use it.
@@ -178,6 +178,17 @@ def secret_key() -> bytes:
 
 Simulation = np.random.Generator
 """What `simulation` gives, for whoever is handed one."""
+
+
+class SimulatedWords:
+    """Words from a seedable generator, to blur made-up people in experiments; never private rows."""
+
+    def __init__(self, draw: np.random.Generator) -> None:
+        self._draw = draw
+
+    def draw(self, context: bytes, entities: Sequence[str], codes: Integers) -> Integers:
+        del context, entities
+        return self._draw.integers(0, 2**WORD_BITS, len(codes))
 
 
 def simulation(seed: int | None = None) -> Simulation:

@@ -64,7 +64,7 @@ def _context(blurred: BlurredAttribute) -> bytes:
 class Perturber:
     """Blurs one record at a time where it belongs, keeping nothing but the noise model and the person's secret.
 
-    The perturbation of an entity is fixed: asked again, it returns the same blurred value, so that nobody learns more by
+    The perturbation of an entity is fixed: asked again, it returns the same blurred value, so nobody learns more by
     asking often (section 2 of the paper). A value that has changed is blurred afresh, which costs its privacy again.
     Whoever learns the secret can take the noise off; the promise holds against everybody else, as far as BLAKE2b is a
     pseudo-random function.

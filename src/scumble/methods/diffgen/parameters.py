@@ -79,12 +79,12 @@ def settle(parameters: DiffGenParams) -> Settings:
     """Defaults from epsilon alone: little budget buys few splits, chosen carefully by the smoother score.
 
     Where epsilon is small, counts of single cells are noisy whatever is done, and three quarters of it go to choosing
-    with `gini`, which sees progress where no majority flips. From 0.75 on, choices are safe enough for the monotone
+    with `gini`, which sees progress where no majority flips. From 3/8 on, choices are safe enough for the monotone
     `accuracy` at half the budget and for more rounds.
     """
     if parameters.selection is SelectionMode.PUBLISHED or parameters.leaves:
         defaults = Settings(score=Score.MAX, rounds=10, selection_share=Fraction(1, 2), max_cells=1_000_000)
-    elif parameters.score == Score.GINI or (parameters.score == "auto" and parameters.epsilon < Fraction(3, 4)):
+    elif parameters.score == Score.GINI or (parameters.score == "auto" and parameters.epsilon < Fraction(3, 8)):
         rounds = 5 if parameters.epsilon < Fraction(3, 8) else 6 if parameters.epsilon < Fraction(3, 4) else 7
         defaults = Settings(score=Score.GINI, rounds=rounds, selection_share=Fraction(3, 4), max_cells=10_000)
     else:

@@ -93,7 +93,7 @@ def positions(grid: Grid, low: int, high: int) -> tuple[int, ...]:
     >>> from decimal import Decimal
     >>> money = Grid.regular(low=Decimal(0), high=Decimal(10**6), step=Decimal(1))
     >>> positions(money, 0, 10**6)[::8]
-    (1, 42, 1230, 34982)
+    (1, 42, 1232, 35111)
     >>> positions(money, 7, 8)[:2]
     (7, 7)
     """

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from scumble.errors import InputError
 from scumble.model.counts import Integers
 from scumble.model.schema import Attribute, Schema
-from scumble.model.taxonomy import Grid, Node, Tree
+from scumble.model.taxonomy import LARGEST_DOMAIN, Grid, Node, Tree
 from scumble.privacy.query import Block
 
 FIXED_POINT = 1 << 30
@@ -53,6 +53,11 @@ class Amounts:
         middles = [(left + right) / 2 for left, right in pairwise(edges)]
         unit = Fraction(1, lcm(*(middle.denominator for middle in middles)))
         table = tuple(int((middle - middles[0]) / unit) for middle in middles)
+        if table[-1] > LARGEST_DOMAIN:
+            raise InputError(
+                f"{attribute.name!r}: its cells' midpoints need a common unit of {float(unit):g}, too fine for sums "
+                "in 64 bits. Give its edges fewer digits."
+            )
         return cls(name=attribute.name, low=middles[0], unit=unit, table=table, largest=table[-1])
 
     def of_codes(self, codes: npt.NDArray[np.integer]) -> Integers:

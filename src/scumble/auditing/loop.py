@@ -1,0 +1,205 @@
+"""The loop: pairs, runs, a distinguisher, a bound. Everything before the last step may look; the last one only counts.
+
+    every pair, a few runs each  ->  the best pair, varied  ->  one event  ->  fresh runs of both tables  ->  the bound
+
+The event and its direction are fixed before the fresh runs are drawn, and there is one bound for each audit. So however
+many pairs, events and directions were tried, the bound exceeds the truth no more often than its confidence says.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, dataclass, replace
+from itertools import repeat
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from scumble.auditing.bounds import Confidence, epsilon_bounds
+from scumble.auditing.distinguisher import Event, choose, learn
+from scumble.auditing.mechanisms import Mechanism
+from scumble.auditing.neighbours import Pair, Rows, mutations
+from scumble.auditing.outcomes import Draws, together
+from scumble.errors import InputError
+from scumble.flow import Progress
+from scumble.privacy.noise import simulation
+
+CHUNK = 2_000
+"""Runs that one worker makes at a time; after each the state is written."""
+SCOUTING_SHARE = 16
+"""A first look at a pair takes this part of the runs that are judged."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort:
+    """How much work an audit is. `judged` runs of each table count; a quarter as many choose the event, and as many
+    again teach the distinguisher."""
+
+    judged: int = 10_000
+    variations: int = 12
+
+    @property
+    def learning(self) -> int:
+        return max(200, self.judged // 4)
+
+    @property
+    def scouting(self) -> int:
+        return min(2_000, max(100, self.judged // SCOUTING_SHARE))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """An event, fixed in advance, and how often it was seen on each table."""
+
+    pair: Pair
+    event: Event
+    hits: tuple[int, int]
+    runs: tuple[int, int]
+    all_runs: int
+    """With those that chose pair and event."""
+
+    def bound(self, confidence: Confidence) -> float:
+        """The lower bound on epsilon."""
+        side = slice(None) if self.event.likelier_on_first else slice(None, None, -1)
+        likely, unlikely = self.hits[side]
+        return float(epsilon_bounds(likely, unlikely, (self.runs[side][0], self.runs[side][1]), confidence.alpha))
+
+    @property
+    def frequency(self) -> float:
+        """How often the event was seen on the likelier table."""
+        place = 0 if self.event.likelier_on_first else 1
+        return self.hits[place] / max(1, self.runs[place])
+
+
+def search_and_judge(
+    mechanism: Mechanism,
+    pairs: list[Pair],
+    effort: Effort,
+    *,
+    workers: int = 1,
+    state: Path | None = None,
+    identity: str = "",
+    progress: Progress | None = None,
+) -> Judgement:
+    """Find the pair and the event, then count. With `state`, a file, what was counted is kept and taken up again."""
+    tell = progress or (lambda label, done, total: None)
+    with _crew(mechanism, workers) as draw:
+        saved = _State.read(state, identity)
+        if saved is None:
+            pair, looked = _best_pair(mechanism, pairs, effort, draw, tell)
+            lessons = [draw(pair, rows, effort.learning) for rows in (pair.first, pair.second)]
+            choices = [draw(pair, rows, effort.learning) for rows in (pair.first, pair.second)]
+            _, event = choose(learn(lessons[0], lessons[1]), choices[0], choices[1])
+            saved = _State(identity=identity, pair=pair, event=event, looked=looked + 4 * effort.learning)
+            saved.write(state)
+        while saved.runs < effort.judged:
+            runs = min(CHUNK * workers, effort.judged - saved.runs)
+            hits = [saved.event.hits(draw(saved.pair, rows, runs)) for rows in (saved.pair.first, saved.pair.second)]
+            saved = replace(
+                saved, hits=(saved.hits[0] + hits[0], saved.hits[1] + hits[1]), runs=saved.runs + runs
+            )
+            saved.write(state)
+            tell("judging", saved.runs, effort.judged)
+    return Judgement(
+        pair=saved.pair,
+        event=saved.event,
+        hits=saved.hits,
+        runs=(saved.runs, saved.runs),
+        all_runs=saved.looked + 2 * saved.runs,
+    )
+
+
+Draw = Callable[[Pair, Rows, int], Draws]
+
+
+def _best_pair(
+    mechanism: Mechanism, pairs: list[Pair], effort: Effort, draw: Draw, tell: Progress
+) -> tuple[Pair, int]:
+    """The pair that a few runs tell apart best, and how many runs that took. Variations of the best follow the list."""
+    if len(pairs) == 1 and not effort.variations:
+        return pairs[0], 0
+    scouts, total = effort.scouting, len(pairs) + effort.variations
+    dice = simulation()
+    best, chosen = -1.0, pairs[0]
+    for place in range(total):
+        pair = pairs[place] if place < len(pairs) else mutations(chosen, mechanism.schema, dice)
+        draws = [draw(pair, rows, scouts) for rows in (pair.first, pair.second) for _ in range(2)]
+        score, _ = choose(learn(draws[0], draws[2]), draws[1], draws[3])
+        if score > best:
+            best, chosen = score, pair
+        tell("looking for a pair", place + 1, total)
+    return chosen, 4 * scouts * total
+
+
+@contextmanager
+def _crew(mechanism: Mechanism, workers: int) -> Iterator[Draw]:
+    """Draws made here, or shared out among processes."""
+    pool: Executor | nullcontext[None] = (
+        ProcessPoolExecutor(workers, mp_context=get_context("spawn")) if workers > 1 else nullcontext()
+    )
+    with pool as crew:
+
+        def draw(pair: Pair, rows: Rows, runs: int) -> Draws:
+            if crew is None:
+                return mechanism.draw(pair, rows, runs)
+            shares = [runs // workers + (worker < runs % workers) for worker in range(workers)]
+            busy = [share for share in shares if share]
+            return together(crew.map(_draw, repeat(mechanism), repeat(pair), repeat(rows), busy))
+
+        yield draw
+
+
+def _draw(mechanism: Mechanism, pair: Pair, rows: Rows, runs: int) -> Draws:
+    return mechanism.draw(pair, rows, runs)
+
+
+def all_cores() -> int:
+    return os.cpu_count() or 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class _State:
+    """What an interrupted audit goes on from. The event stands before the first run that counts."""
+
+    identity: str
+    pair: Pair
+    event: Event
+    looked: int
+    hits: tuple[int, int] = (0, 0)
+    runs: int = 0
+
+    def write(self, path: Path | None) -> None:
+        if path is None:
+            return
+        plain: dict[str, Any] = asdict(self) | {"pair": self.pair.to_json(), "event": self.event.to_json()}
+        unfinished = path.with_name(f"{path.name}.part")
+        unfinished.write_text(json.dumps(plain), encoding="utf-8")
+        unfinished.replace(path)
+
+    @classmethod
+    def read(cls, path: Path | None, identity: str) -> "_State | None":
+        if path is None or not path.exists():
+            return None
+        try:
+            plain = json.loads(path.read_text("utf-8"))
+            state = cls(
+                identity=plain["identity"],
+                pair=Pair.from_json(plain["pair"]),
+                event=Event.from_json(plain["event"]),
+                looked=int(plain["looked"]),
+                hits=(int(plain["hits"][0]), int(plain["hits"][1])),
+                runs=int(plain["runs"]),
+            )
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            raise InputError(f"{path} is no state of an audit. Give another file, or delete it.") from error
+        if state.identity != identity:
+            raise InputError(f"{path} belongs to another audit. Give each audit a state file of its own.")
+        return state
+
+
+def identity_of(*facts: object) -> str:
+    """A fingerprint of what is audited and how, so that no state is taken for another's."""
+    return hashlib.sha256("\n".join(map(repr, facts)).encode()).hexdigest()

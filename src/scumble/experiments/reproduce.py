@@ -1,0 +1,20 @@
+"""The papers' figures from our code, by name. A new one is a function in a module of its own and a line in `FIGURES`."""
+
+from collections.abc import Callable, Mapping
+
+from scumble.errors import InputError
+from scumble.experiments.diffgen_figures import figure_3a, figure_3b
+from scumble.experiments.diffgen_scalability import figure_5
+from scumble.experiments.figure import Figure, Request
+
+FIGURES: Mapping[str, Callable[[Request], Figure]] = {
+    "diffgen-fig3a": figure_3a,
+    "diffgen-fig3b": figure_3b,
+    "diffgen-fig5": figure_5,
+}
+
+
+def reproduce(name: str, request: Request) -> Figure:
+    if name not in FIGURES:
+        raise InputError(f"There is no figure {name!r}. There is: {', '.join(FIGURES)}.")
+    return FIGURES[name](request)
