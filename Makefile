@@ -24,7 +24,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format types accuracy bench lock clean check-python
+.PHONY: help demo test test-audit audit lint format types accuracy bench lock clean check-python
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,12 @@ demo: $(READY) ## the main job on built-in data, start to finish
 
 test: lint types ## lint, types, then all tests of the core
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal --durations=15 $(TESTS)
+
+test-audit: $(READY) ## planted bugs, true methods and their power: many runs of private mechanisms
+	$(BIN)/pytest -m audit -n $(WORKERS) --dist worksteal --durations=8 $(TESTS)
+
+audit: $(READY) ## every method held to its epsilon; writes the table in docs/audit.md (an hour; goes on where it stopped)
+	$(BIN)/python -m scumble.auditing.table docs/audit.md $(ARGS)
 
 lint: $(READY) ## ruff: rules and formatting
 	$(BIN)/ruff check

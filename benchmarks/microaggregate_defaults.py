@@ -1,4 +1,4 @@
-"""Where microaggregate's defaults come from: generated tables, never the reference data sets.
+"""Where microaggregate's defaults come from: generated tables of several shapes.
 
     python benchmarks/microaggregate_defaults.py
 

@@ -1,7 +1,7 @@
 """Many real releases from one process: libraries are loaded once, then every job is a fork of its own.
 
-Run as a program in a folder with people.csv and schema.yaml, with a JSON list of jobs on standard input; prints a JSON list of how they ended. A job is
-`{"words": [...], ...}` with any of
+Run as a program in a folder with people.csv and schema.yaml, with a JSON list of jobs on standard input; prints a JSON
+list of how they ended. A job is `{"name": ..., "words": [...], ...}` with any of
 
 - `count`: tell how many functions of the package were called, and how long it took;
 - `at_call`, `signal`: send itself a signal at its n-th call of a function of the package;

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from command_line import HEADER, SCHEMA, Ended, accounts, contents, kinds, nothing_happens, people, release, scumble
 
+from command_line import HEADER, SCHEMA, Ended, accounts, contents, kinds, nothing_happens, people, release, scumble
 from scumble.privacy.ledger import Ledger
 
 
@@ -233,6 +233,12 @@ PLACES: list[Case] = [
 
 MACHINE: list[Case] = [
     ("no disk", None, {"out": "/proc/scumble/out"}, ("/proc/scumble/out", "Nothing was charged", "another --out")),
+    (
+        "read-only",
+        None,
+        {"out": "/proc/out"},
+        ("No folder /proc/out can be made", "Nothing was charged", "another --out"),
+    ),
     ("below a file", None, {"out": "people.csv/out"}, ("people.csv/out", "Nothing was charged", "another --out")),
     ("too long", None, {"out": "new/" + "x" * 300}, ("File name too long", "Nothing was charged", "another --out")),
     ("no ledger", None, {"ledger": "/proc/scumble/l.db"}, ("/proc/scumble/l.db cannot be made", "--ledger")),

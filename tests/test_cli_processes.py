@@ -12,7 +12,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
+
 import release_launcher
 from command_line import (
     SCHEMA,
@@ -24,7 +26,6 @@ from command_line import (
     release_words,
     scumble,
 )
-
 from scumble.errors import InputError
 from scumble.files.staging import YOUNG_SECONDS, staging
 from scumble.privacy.ledger import Ledger
@@ -43,9 +44,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def launch(*jobs: dict[str, Any]) -> list[dict[str, Any]]:
     """Run jobs of `release_launcher` one after the other, each a process of its own."""
-    ended = subprocess.run(
-        [sys.executable, release_launcher.__file__], input=json.dumps(jobs), capture_output=True, text=True, timeout=300
-    )
+    command = [sys.executable, release_launcher.__file__]
+    ended = subprocess.run(command, input=json.dumps(jobs), capture_output=True, text=True, timeout=300, check=False)
     assert ended.returncode == 0, ended.stderr
     results: list[dict[str, Any]] = json.loads(ended.stdout)
     return results
@@ -166,6 +166,26 @@ def test_an_interrupt_just_when_the_charge_was_written_does_not_deny_it(
     assert "It may have been charged: see `scumble ledger show`" in ended.error
 
 
+def test_an_interrupt_that_duckdb_calls_something_else_is_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted:
+        def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+            self._connection = connection
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._connection, name)
+
+        def execute(self, statement: str) -> None:
+            if statement.startswith("INSERT"):
+                raise RuntimeError("Query interrupted")
+            self._connection.execute(statement)
+
+    connect = duckdb.connect
+    monkeypatch.setattr(duckdb, "connect", lambda *where, **how: Interrupted(connect(*where, **how)))
+    ended = release(engine="duckdb")
+    assert ended.code == 5
+    assert "The charge stands" in ended.error
+
+
 def test_whenever_a_release_is_interrupted_its_last_words_are_true(folder: Path) -> None:
     interrupted = spread(folder, signal.SIGINT, at_calls=24, at_times=12)
     assert sum(ended["code"] == release_launcher.OUTSIDE for ended in interrupted) <= 12
@@ -220,12 +240,17 @@ def test_of_several_releases_into_one_folder_one_appears_and_all_charges_stand(f
 # ----------------------------------------------------------------------------------------------------------- full disk
 
 
-@pytest.mark.parametrize("engine", ["memory", "duckdb"])
-def test_a_disk_that_is_full_after_the_charge_keeps_the_charge_and_makes_no_folder(folder: Path, engine: str) -> None:
-    (folder / "people.csv").write_text(people(30_000))
-    words = release_words(engine=engine)
+@pytest.mark.parametrize(
+    ("engine", "rows", "says"), [("memory", 30_000, "File too large"), ("duckdb", 400_000, "coded.duckdb")]
+)
+def test_a_disk_that_is_full_after_the_charge_keeps_the_charge_and_makes_no_folder(
+    folder: Path, engine: str, rows: int, says: str
+) -> None:
+    (folder / "many.csv").write_text(people(rows))
+    words = release_words("many.csv", dataset="people", engine=engine)
     (ended,) = launch({"name": "job", "words": words, "file_limit": 200_000})
     assert ended["code"] == 1
+    assert says in ended["err"]
     entry = accounts(folder / "ledger.db")["people"]["entries"][1]["hash"][:12]
     assert f"The charge stands: ledger entry {entry}. No release was made." in ended["err"]
     assert "Traceback" not in ended["err"]

@@ -21,6 +21,8 @@ import polars as pl
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
+
+import scumble as api
 from command_line import (
     HEADER,
     SCHEMA,
@@ -35,8 +37,6 @@ from command_line import (
     release_words,
     scumble,
 )
-
-import scumble as api
 
 
 @pytest.fixture
@@ -410,6 +410,9 @@ PRIVATE = {
     "text in a numeric column": rows(
         "old,Lawyer,yes", "12,Dancer,no", "1e999,Dancer,no", "٣,Writer,no", "+5.,Writer,no"
     ),
+    "huge numbers": rows(
+        "1e300,Lawyer,yes", "-1e300,Dancer,no", "1.7976931348623157e308,Dancer,no", "1e-320,Writer,no"
+    ),
     "no rows": rows(),
     "no rows, no end of line": HEADER,
     "one row": rows("33,Lawyer,yes"),
@@ -447,6 +450,14 @@ def test_a_test_table_of_one_class_has_no_auc(released: Path) -> None:
     judged = scumble("evaluate", "out", "--test", "test.csv", "--json").json
     assert judged["tree"]["auc"] is None
     assert scumble("evaluate", "out", "--test", "test.csv").code == 0
+
+
+@pytest.mark.parametrize("text", [rows(), rows("1,Lawyer,perhaps")], ids=["no rows", "no known class"])
+def test_a_test_table_without_a_row_to_judge_on_is_refused(released: Path, text: str) -> None:
+    (released.parent / "test.csv").write_text(text)
+    ended = scumble("evaluate", "out", "--test", "test.csv")
+    assert ended.code == 2
+    assert "The test table has no records to score. Give a test file" in ended.error
 
 
 def test_columns_of_no_type_and_odd_types_are_ordinary_too(folder: Path) -> None:

@@ -45,8 +45,8 @@ def code_of(attribute: Attribute, value: Any, kind: pa.DataType) -> int | None:
     missing = attribute.missing_code
     unknown = None if attribute.outside is Outside.DROP else missing or 0
     if isinstance(attribute.domain, Tree):
-        text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-        if value is None or text == "":
+        text = text_of(value)
+        if text == "":
             return attribute.domain.codes.get("", unknown) if missing is None else missing
         return attribute.domain.codes.get(text, unknown)
     grid = attribute.domain
@@ -68,6 +68,11 @@ def code_of(attribute: Attribute, value: Any, kind: pa.DataType) -> int | None:
     if not edges[0] <= number < edges[-1]:
         return None if attribute.outside is Outside.DROP else 0 if number < edges[0] else grid.cells - 1
     return bisect_right(edges, number) - 1
+
+
+def text_of(value: Any) -> str:
+    """A cell as text: nothing where it is null, and whatever can be read of bytes."""
+    return "" if value is None else value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def number_of(value: Any) -> float | None:
@@ -170,10 +175,7 @@ def test_a_published_schema_codes_raw_rows_into_the_cells_of_its_cut(data: st.Da
     for name in cut.nodes:
         # A published node's own name is off the raw domain and on the published one: such rows are another matter.
         names = set(published[name].domain.labels) - set(schema[name].domain.labels)
-        texts = [
-            value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-            for value in table.column(name).to_pylist()
-        ]
+        texts = [text_of(value) for value in table.column(name).to_pylist()]
         table = table.filter(pa.array([text not in names for text in texts], pa.bool_()))
     generalized: Counter[Row] = Counter()
     for row, times in rows_of(ENGINES["memory"].open(table.to_batches(), schema)).items():

@@ -297,7 +297,7 @@ def test_any_table_makes_an_ordinary_release(unit: Unit, centre: Centre, rows: i
     table = [(3, 3, 1)] * rows  # constant columns
     method, given_params = Microaggregate(), MicroaggregateParams(epsilon=1, centre=centre)
     holder = Holder(engine=engine_of(schema, table), noise=PaidNoise(), plan=method.plan(schema, given_params))
-    made = method.run(schema, given_params, holder)
+    made = method.groups(schema, given_params, holder)
     assert not any(holder.purse.left.values()), "all that was planned was asked for"
     assert made.boxes is not None and len(made.boxes) == len(made.centres) == len(made.sizes)
     assert (made.sizes >= 0).all()
@@ -324,7 +324,7 @@ def test_groups_are_near_the_rows_and_means_average_to_theirs() -> None:
     assert median.margins is not None and median.margins < 0.25 * constant
     method, given_params = Microaggregate(), MicroaggregateParams(epsilon=1, centre="mean")
     holder = Holder(engine=engine_of(schema, rows.tolist()), noise=PaidNoise(), plan=method.plan(schema, given_params))
-    made = method.run(schema, given_params, holder)
+    made = method.groups(schema, given_params, holder)
     average = (made.numbers * made.sizes[:, None]).sum(axis=0) / made.sizes.sum()
     assert average == pytest.approx(table.numbers.mean(axis=0), rel=0.15)
 

@@ -168,7 +168,7 @@ def test_mdav_releases_mixed_groups_exactly_and_only_as_k_anonymity() -> None:
     given_k = GroupParams(k=3)
     plan = MDAV().plan(MIXED, given_k)
     assert plan.guarantee == KAnonymity(k=3) and plan.spends == ()
-    made = MDAV().run(MIXED, given_k, Holder(engine=engine_of(MIXED, rows), noise=PaidNoise(), plan=plan))
+    made = MDAV().groups(MIXED, given_k, Holder(engine=engine_of(MIXED, rows), noise=PaidNoise(), plan=plan))
     assert sorted(made.centres) == [(21.0, 5.0, "Clerk"), (46.0, 25.0, "Nurse"), (71.0, 70.0, "Bus")]
     assert made.sizes.tolist() == [3, 3, 3]
 
@@ -230,7 +230,7 @@ def test_the_noise_is_what_the_method_states_and_sizes_divide_after_it(method: o
     stated = np.array([groups * 2 * width / 2 for width in (49, 6)])
     # 600 to 1800 draws of |Laplace|: its mean is known to 4 % at worst, so 25 % is six deviations.
     assert (np.abs(spread / stated - 1) < 0.25).all()
-    made = method.run(NUMBERS, given_params, Holder(engine=engine_of(NUMBERS, ROWS), noise=PaidNoise(), plan=plan))  # type: ignore[attr-defined]
+    made = method.groups(NUMBERS, given_params, Holder(engine=engine_of(NUMBERS, ROWS), noise=PaidNoise(), plan=plan))  # type: ignore[attr-defined]
     assert made.sizes.sum() == 12
     assert (made.numbers >= 0).all() and (made.numbers <= [49, 6]).all()
     np.testing.assert_allclose(

@@ -19,6 +19,7 @@ from scumble.errors import CheckError
 from scumble.files.schema_file import parse_schema
 from scumble.methods import METHODS
 from scumble.methods.diffgen.scores import PURITY_SCALE, Candidate, PartitionScores, Score, ValueScores, purity
+from scumble.methods.histograms.method import ClassTables
 from scumble.model.counts import Counts, Integers, Tabulation
 from scumble.model.cut import Cut
 from scumble.model.guarantee import Unit
@@ -104,6 +105,7 @@ def value_scores(draw: st.DrawFn, schema: Schema) -> ValueScores:
 
 EXAMPLES: dict[type[Query], Callable[[Schema], st.SearchStrategy[Any]]] = {
     CellCounts: cell_counts,
+    ClassTables: lambda schema: st.just(ClassTables(schema=schema)),
     PartitionScores: partition_scores,
     ValueScores: value_scores,
 }
@@ -174,7 +176,7 @@ def test_the_law_holds_for_many_records_of_few_kinds() -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Altered(Choice, Measurement):
+class AlteredQuery(Query):
     """A query with a bound lowered or a claim added."""
 
     inner: Query
@@ -196,6 +198,14 @@ class Altered(Choice, Measurement):
     def sensitivity(self, unit: Unit) -> Sensitivity:
         told = self.inner.sensitivity(unit)
         return replace(told, bound=told.bound - self.lower_by, monotone=told.monotone or self.claim_monotone)
+
+
+class Altered(AlteredQuery, Choice):
+    """Of which each score is bounded."""
+
+
+class AlteredMeasurement(AlteredQuery, Measurement):
+    """Of which the sum of all changes is bounded."""
 
 
 def with_score(score: Score) -> Callable[[Any], Query]:
@@ -226,7 +236,8 @@ PLANTED: dict[str, tuple[type[Query], Callable[[Any], Query]]] = {
             claim_region=(query.candidates[0].attribute, replace(query.candidates[0].node, high=1)),
         ),
     ),
-    "counts, one too small": (CellCounts, lambda query: Altered(inner=query, lower_by=1)),
+    "counts, one too small": (CellCounts, lambda query: AlteredMeasurement(inner=query, lower_by=1)),
+    "tables by class, one too small": (ClassTables, lambda query: AlteredMeasurement(inner=query, lower_by=1)),
 }
 
 

@@ -191,10 +191,8 @@ def test_these_are_all_files(original: Path) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_one_changed_byte_is_found(copy: Path, name: str) -> None:
     raw = (copy / name).read_bytes()
-    places = sorted(
-        {0, 1, len(raw) - 1, *range(0, len(raw), max(1, len(raw) // (60 if name == "release.json" else 8)))}
-    )
-    for place in places:
+    step = max(1, len(raw) // (60 if name == "release.json" else 8))
+    for place in sorted({0, 1, len(raw) - 1, *range(0, len(raw), step)}):
         for changed in (raw[place] ^ 1, raw[place] ^ 0x80):
             (copy / name).write_bytes(raw[:place] + bytes([changed]) + raw[place + 1 :])
             found_out(copy)
@@ -209,7 +207,7 @@ def test_one_changed_byte_is_found(copy: Path, name: str) -> None:
 def test_a_removed_file_is_found(copy: Path, name: str) -> None:
     (copy / name).unlink()
     if name == "release.json":
-        with pytest.raises(InputError, match="holds no release.json"):
+        with pytest.raises(InputError, match="holds no release"):
             verify_folder(copy)
     else:
         assert name in found_out(copy)
@@ -242,7 +240,7 @@ FORGED_COUNTS: dict[str, Callable[[list[dict[str, str]]], object]] = {
     "no count": lambda rows: rows[3].update(count=""),
     "negative": lambda rows: rows[0].update(count="-1"),
     "no number": lambda rows: rows[0].update(count="many"),
-    "measured by one unit": lambda rows: rows[3].update(measured=str(float(rows[3]["measured"]) + 1 / 1024)),
+    "measured by one": lambda rows: rows[3].update(measured=str(float(rows[3]["measured"]) + 1)),
     "measured by less than a unit": lambda rows: rows[3].update(measured=str(float(rows[3]["measured"]) + 1e-5)),
     "measured by a lot": lambda rows: rows[3].update(measured="1e300"),
     "measured not": lambda rows: rows[3].update(measured="nan"),
@@ -269,7 +267,7 @@ def test_forged_counts_are_found(copy: Path, case: str) -> None:
 FORGED_TABLES: dict[str, Callable[[list[dict[str, str]]], object]] = {
     "a row less": lambda rows: rows.pop(),
     "a row more": lambda rows: rows.append(rows[0]),
-    "a row moved to another cell": lambda rows: rows[0].update(ill="yes"),
+    "a row moved to another cell": lambda rows: rows[0].update(ill={"no": "yes", "yes": "no"}[rows[0]["ill"]]),
     "a value that the schema does not have": lambda rows: rows[0].update(ward="Moon"),
     "an empty value": lambda rows: rows[0].update(ward=""),
     "no rows": lambda rows: rows.clear(),
@@ -399,7 +397,7 @@ def test_what_is_no_manifest(copy: Path, content: bytes) -> None:
 def test_what_is_no_release_folder(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "absent"):
         for read in (verify_folder, read_release):
-            with pytest.raises(InputError, match="holds no release.json"):
+            with pytest.raises(InputError, match="holds no release"):
                 read(folder)
 
 

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 
 from scumble.engines.coding import coder
-from scumble.files.release_folder import write_release
 from scumble.files.page_text import markdown_code, markdown_text
+from scumble.files.release_folder import write_release
 from scumble.files.report import miners_page, report_page
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut, Specialization

@@ -6,12 +6,15 @@ The verbs, the same as on the command line:
 - `release`: spend and publish;
 - `evaluate`: what a miner can do with a release;
 - `verify`: check a release folder without the private data;
-- `load_release`: read one back.
+- `load_release`: read one back;
+- `audit`: hold a method to the epsilon it declares, on made-up tables.
 
 The rooms: `model` holds the nouns, `privacy` all that touches a budget or noise, `engines` count, `methods` plan and
-run, `mining` is what the receiver does, `files` is the edge to the disk, `flow` is the line through all of them.
+run, `mining` is what the receiver does, `files` is the edge to the disk, `flow` is the line through all of them,
+`auditing` holds them to their word.
 """
 
+from scumble.auditing.audit import Finding, audit
 from scumble.errors import BudgetError, CheckError, InputError, Interrupted, ScumbleError
 from scumble.files.schema_file import read_schema, write_schema
 from scumble.flow import Published, evaluate, load_release, plan, release, verify
@@ -28,6 +31,7 @@ __all__ = [
     "Attribute",
     "BudgetError",
     "CheckError",
+    "Finding",
     "Grid",
     "InputError",
     "Interrupted",
@@ -41,6 +45,7 @@ __all__ = [
     "Spend",
     "Tree",
     "Unit",
+    "audit",
     "evaluate",
     "load_release",
     "plan",

@@ -230,7 +230,9 @@ def training_sample(release: Release) -> "Sample":
     if isinstance(release, CellRelease):
         return sample_of_counts(release.schema, release.count)
     assert isinstance(release, RecordRelease)
-    return _sample(FrameSource(table=pa.table(dict(release.columns))), release.schema)
+    # A missing number is NaN in memory and an empty cell in a table.
+    columns = {name: pa.array(column, from_pandas=True) for name, column in release.columns.items()}
+    return _sample(FrameSource(table=pa.table(columns)), release.schema)
 
 
 def _sample(source: Source, schema: Schema) -> "Sample":
@@ -266,7 +268,8 @@ def finest_schema(published: Schema, source: Source) -> Schema:
             values = np.unique(np.concatenate(columns or [np.zeros(0)]))
             values = values[np.isfinite(values)]
             edges = [Decimal(repr(float(value))) for value in values] or [Decimal(0)]
-            domain = Grid(edges=(*edges, edges[-1] + 1), missing=domain.missing)
+            beyond = edges[-1] + max(abs(edges[-1]), Decimal(1))  # a step that no rounding swallows
+            domain = Grid(edges=(*edges, beyond), missing=domain.missing)
         attributes.append(replace(attribute, domain=domain))
     return replace(published, attributes=tuple(attributes))
 

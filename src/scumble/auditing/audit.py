@@ -1,34 +1,26 @@
-"""`scumble.audit`: a method held to the epsilon it declares, on tables of its own making. No private row is involved."""
+"""`scumble.audit`: a method held to the epsilon it declares, on made-up tables. No private row is involved."""
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scumble.auditing.cases import declared_epsilon, served_schema
 from scumble.errors import InputError
-from scumble.files.schema_file import parse_schema
 from scumble.flow import Progress, method_named, parameters_of, schema_of
-from scumble.methods.method import Method, Params
+from scumble.methods.method import Method
 from scumble.model.budget import budget_text, parse_budget
-from scumble.model.guarantee import Guarantee, PureDP, Unit, Unproven
+from scumble.model.guarantee import Unit, Unproven
 from scumble.model.schema import Schema
 
 if TYPE_CHECKING:
+    from scumble.auditing.mechanisms import Mechanism
     from scumble.auditing.neighbours import Pair
 
-SMALL_SCHEMA = """\
-scumble: schema/1
-target: class
-attributes:
-  number: {numeric: {low: 0, high: 4, step: 1}}
-  group: {taxonomy: {Any: {a: , b: }}}
-  class: {classes: [x, y]}
-"""
-ROWS = 6
-"""How many rows a table has where their number is public."""
 POWER = 0.99
+FEWEST_RUNS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +84,18 @@ class Finding:
         }
 
 
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """Something to be audited: a mechanism, what it declares, and the pairs to begin with."""
+
+    name: str
+    parameters: Mapping[str, Any]
+    mechanism: "Mechanism"
+    pairs: "Sequence[Pair]"
+    declared: Fraction
+    proved: bool = True
+
+
 def audit(
     method: str | Method = "diffgen",
     *,
@@ -111,93 +115,102 @@ def audit(
     Of each table `judged` runs count towards the bound, which holds at `confidence` for a family of `claims` audits
     together. `parameters` are the method's own, epsilon first among them. The default schema is small on purpose.
     """
+    subject = method_subject(method, schema=schema, pairs=pairs, parameters=parameters)
+    return examine(
+        subject,
+        judged=judged,
+        variations=variations,
+        confidence=confidence,
+        claims=claims,
+        workers=workers,
+        state=state,
+        progress=progress,
+    )
+
+
+def method_subject(
+    method: str | Method,
+    *,
+    schema: Schema | str | Path | None = None,
+    pairs: "Sequence[Pair] | None" = None,
+    parameters: dict[str, Any],
+) -> Subject:
+    """A method from plan to release, on a small schema that it serves."""
     # scipy takes a while to import, and only this verb needs it.
-    from scumble.auditing.bounds import Confidence, smallest_violation
-    from scumble.auditing.loop import Effort, all_cores, identity_of, search_and_judge
     from scumble.auditing.mechanisms import WholeRelease
     from scumble.auditing.neighbours import candidate_pairs
 
     chosen = method_named(method) if isinstance(method, str) else method
     settings = parameters_of(chosen, parameters)
     public = served_schema(chosen, settings) if schema is None else schema_of(schema)
-    declared = declared_epsilon(chosen.plan(public, settings).guarantee)
+    guarantee = chosen.plan(public, settings).guarantee
+    declared = declared_epsilon(guarantee)
     if declared is None:
         raise InputError(f"{chosen.name} declares no epsilon, so there is nothing to hold it to. Audit another method.")
+    return Subject(
+        name=chosen.name,
+        parameters=settings.model_dump(mode="json", exclude_defaults=True),
+        mechanism=WholeRelease(method=chosen, schema=public, parameters=settings),
+        pairs=candidate_pairs(chosen, public, settings) if pairs is None else list(pairs),
+        declared=declared,
+        proved=not isinstance(guarantee, Unproven),
+    )
+
+
+def examine(
+    subject: Subject,
+    *,
+    judged: int,
+    variations: int = 0,
+    confidence: object = "0.999",
+    claims: int = 1,
+    workers: int | None = None,
+    state: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Finding:
+    """Search, judge, and say what was found."""
+    from scumble.auditing.bounds import Confidence, smallest_violation
+    from scumble.auditing.loop import Effort, all_cores, identity_of, search_and_judge
+
     sure = _confidence(confidence, claims)
-    if judged < 100:
-        raise InputError(f"judged is {judged}: too few runs to say anything. Give 1,000 or more.")
+    if judged < FEWEST_RUNS:
+        raise InputError(f"{judged} judged runs are too few to say anything. Give {FEWEST_RUNS:,} or more.")
     effort = Effort(judged=judged, variations=variations)
-    suspects = candidate_pairs(chosen, public, settings) if pairs is None else list(pairs)
-    crew = all_cores() if workers is None else workers
+    public = subject.mechanism.schema
     judgement = search_and_judge(
-        WholeRelease(method=chosen, schema=public, parameters=settings),
-        suspects,
+        subject.mechanism,
+        list(subject.pairs),
         effort,
-        workers=crew,
+        workers=all_cores() if workers is None else workers,
         state=None if state is None else Path(state),
-        identity=identity_of(chosen.name, settings, public, effort, suspects),
+        identity=identity_of(subject.name, subject.parameters, subject.declared, public, effort, subject.pairs),
         progress=progress,
     )
-    found = judgement.bound(Confidence(level=sure, claims=claims))
+    family = Confidence(level=sure, claims=claims)
     likely, unlikely = ("first", "second") if judgement.event.likelier_on_first else ("second", "first")
     return Finding(
-        method=chosen.name,
-        parameters=settings.model_dump(mode="json", exclude_defaults=True),
+        method=subject.name,
+        parameters=subject.parameters,
         unit=public.unit,
-        declared=declared,
-        proved=not isinstance(chosen.plan(public, settings).guarantee, Unproven),
-        found=found,
+        declared=subject.declared,
+        proved=subject.proved,
+        found=judgement.bound(family),
         confidence=sure,
         claims=claims,
         runs=judgement.all_runs,
         judged=judged,
         hits=judgement.hits,
         smallest_violation=smallest_violation(
-            declared=float(declared),
+            declared=float(subject.declared),
             frequency=judgement.frequency,
             runs=judged,
-            alpha=Confidence(level=sure, claims=claims).alpha,
+            alpha=family.alpha,
             power=POWER,
         ),
         pair=judgement.pair.words(public),
         event=judgement.event.words,
         direction=f"{likely} table against {unlikely}",
     )
-
-
-def declared_epsilon(guarantee: Guarantee) -> Fraction | None:
-    """What a guarantee says about neighbouring tables, proved or not; None where it says nothing."""
-    match guarantee:
-        case PureDP(epsilon=epsilon) | Unproven(claim=PureDP(epsilon=epsilon)):
-            return epsilon
-        case _:
-            return None
-
-
-def small_schemas() -> list[Schema]:
-    """Small public domains to audit on, in the order they are tried: both units, with and without a class."""
-    whole = parse_schema(SMALL_SCHEMA, name="the audit's schema")
-    replaced = replace(
-        whole,
-        unit=Unit.REPLACE,
-        rows=ROWS,
-        attributes=tuple(replace(attribute, outside=type(attribute.outside).CLAMP) for attribute in whole.attributes),
-    )
-    plain = [replace(each, target=None, attributes=each.attributes[:1]) for each in (whole, replaced)]
-    return [whole, replaced, *plain]
-
-
-def served_schema(method: Method, parameters: Params) -> Schema:
-    """The first small schema that the method accepts."""
-    refusals = []
-    for schema in small_schemas():
-        try:
-            method.plan(schema, parameters)
-        except InputError as refusal:
-            refusals.append(str(refusal))
-        else:
-            return schema
-    raise InputError(f"{method.name} serves none of the audit's schemas: {refusals[0]} Give one with --schema.")
 
 
 def _confidence(value: object, claims: int) -> Fraction:

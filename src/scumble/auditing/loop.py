@@ -35,15 +35,15 @@ SCOUTING_SHARE = 16
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
-    """How much work an audit is. `judged` runs of each table count; a quarter as many choose the event, and as many
-    again teach the distinguisher."""
+    """How much work an audit is. `judged` runs of each table count; up to a quarter as many choose the event, and as
+    many again teach the distinguisher."""
 
     judged: int = 10_000
     variations: int = 12
 
     @property
     def learning(self) -> int:
-        return max(200, self.judged // 4)
+        return min(20_000, max(200, self.judged // 4))
 
     @property
     def scouting(self) -> int:
@@ -63,9 +63,10 @@ class Judgement:
 
     def bound(self, confidence: Confidence) -> float:
         """The lower bound on epsilon."""
-        side = slice(None) if self.event.likelier_on_first else slice(None, None, -1)
-        likely, unlikely = self.hits[side]
-        return float(epsilon_bounds(likely, unlikely, (self.runs[side][0], self.runs[side][1]), confidence.alpha))
+        (here, there), (runs, other_runs) = self.hits, self.runs
+        if not self.event.likelier_on_first:
+            here, there, runs, other_runs = there, here, other_runs, runs
+        return float(epsilon_bounds(here, there, (runs, other_runs), confidence.alpha))
 
     @property
     def frequency(self) -> float:
@@ -98,9 +99,7 @@ def search_and_judge(
         while saved.runs < effort.judged:
             runs = min(CHUNK * workers, effort.judged - saved.runs)
             hits = [saved.event.hits(draw(saved.pair, rows, runs)) for rows in (saved.pair.first, saved.pair.second)]
-            saved = replace(
-                saved, hits=(saved.hits[0] + hits[0], saved.hits[1] + hits[1]), runs=saved.runs + runs
-            )
+            saved = replace(saved, hits=(saved.hits[0] + hits[0], saved.hits[1] + hits[1]), runs=saved.runs + runs)
             saved.write(state)
             tell("judging", saved.runs, effort.judged)
     return Judgement(
@@ -115,9 +114,7 @@ def search_and_judge(
 Draw = Callable[[Pair, Rows, int], Draws]
 
 
-def _best_pair(
-    mechanism: Mechanism, pairs: list[Pair], effort: Effort, draw: Draw, tell: Progress
-) -> tuple[Pair, int]:
+def _best_pair(mechanism: Mechanism, pairs: list[Pair], effort: Effort, draw: Draw, tell: Progress) -> tuple[Pair, int]:
     """The pair that a few runs tell apart best, and how many runs that took. Variations of the best follow the list."""
     if len(pairs) == 1 and not effort.variations:
         return pairs[0], 0

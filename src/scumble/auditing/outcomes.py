@@ -92,9 +92,7 @@ class Look:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(
-            f"{name}[{place}]" if size > 1 else name for name, size in self._named for place in range(size)
-        )
+        return tuple(f"{name}[{place}]" if size > 1 else name for name, size in self._named for place in range(size))
 
     def _take(self, name: str, value: Any) -> None:
         match value:
@@ -136,14 +134,14 @@ def summary(columns: Mapping[str, npt.NDArray[Any]], schema: Schema) -> dict[str
     """Published records as numbers that do not depend on how many there are: how often each value of each attribute
     occurs with each class, and how the numbers add up."""
     told: dict[str, Any] = {"records": len(next(iter(columns.values()), ()))}
-    labels = codes_of(columns[schema.target], schema, schema.target) if schema.target in columns else None
+    target = schema.target
+    labels = None if target is None else codes_of(columns[target], schema, target)
     for name, column in columns.items():
-        if name == schema.target and len(columns) > 1:
+        if name == target:
             continue
         codes = codes_of(column, schema, name)
-        width = 1 if labels is None or name == schema.target else len(schema.classes)
-        crossed = codes * width + (0 if width == 1 or labels is None else labels)
-        told[name] = np.bincount(crossed, minlength=schema[name].domain.size * width)
+        crossed = codes if labels is None else codes * len(schema.classes) + labels
+        told[name] = np.bincount(crossed, minlength=schema[name].domain.size * len(schema.classes))
         if column.dtype.kind in "iuf":
             told[f"sum of {name}"] = np.array([np.nansum(column.astype(np.float64))])
     return told

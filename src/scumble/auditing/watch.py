@@ -65,9 +65,7 @@ class Watch:
     def _alike(self, record: Record, release: RecordRelease) -> list[int]:
         """How many published records are like this one: in each attribute with the class, added up, and in all."""
         codes = self._published_codes(record, release.schema)
-        same = {
-            name: codes_of(column, release.schema, name) == codes[name] for name, column in release.columns.items()
-        }
+        same = {name: codes_of(column, release.schema, name) == codes[name] for name, column in release.columns.items()}
         target = same.get(str(release.schema.target), np.True_)
         every = np.logical_and.reduce(list(same.values()))
         return [sum(int(np.sum(each & target)) for each in same.values()), int(every.sum())]

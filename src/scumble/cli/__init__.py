@@ -6,7 +6,7 @@ from typing import NoReturn
 import typer
 from rich.text import Text
 
-from scumble.cli import compare, owner, reproduce
+from scumble.cli import audit, compare, owner, reproduce
 from scumble.cli.ledger import ledger_app
 from scumble.cli.output import err
 from scumble.cli.schema import schema_app
@@ -23,6 +23,7 @@ app = typer.Typer(
 )
 for verb in (owner.demo, owner.plan, owner.release, owner.evaluate, owner.verify):
     app.command()(verb)
+app.command("audit")(audit.audit_)
 app.command()(compare.compare)
 app.command()(reproduce.reproduce)
 app.add_typer(schema_app, name="schema")

@@ -51,7 +51,9 @@ def code_blocks(batches: Iterable[pa.RecordBatch], schema: Schema) -> Iterator[B
         columns = [code(batch.column(name)) for name, code in coders]
         masks = [column.kept for column in columns if column.kept is not None]
         kept = np.logical_and.reduce(masks) if masks else np.True_
-        block = tuple(column.codes if kept.all() else column.codes[kept] for column in columns)
+        block = tuple(column.codes for column in columns)
+        if not kept.all():
+            block = tuple(codes[kept] for codes in block)
         for codes in block:
             codes.flags.writeable = False  # as those of a database are: loops are compiled for one kind of array
         yield block

@@ -6,6 +6,7 @@ DuckDB keeps the rows and hands them back block by block; the loops of `counting
 
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -52,9 +53,10 @@ class DuckDBEngine:
         try:
             for block in code_blocks(batches, schema):
                 coded = pa.table([pa.array(codes) for codes in block], names=names)
-                engine._connection.register("block", coded)
-                engine._connection.execute("INSERT INTO coded SELECT * FROM block")
-                engine._connection.unregister("block")
+                with _failures_in_pythons_words():
+                    engine._connection.register("block", coded)
+                    engine._connection.execute("INSERT INTO coded SELECT * FROM block")
+                    engine._connection.unregister("block")
                 engine._rows += len(coded)
         except BaseException:
             engine.close()
@@ -69,13 +71,29 @@ class DuckDBEngine:
         return count_blocks(self.blocks(), request, self._schema)
 
     def blocks(self) -> Iterator[Block]:
-        reader = self._connection.sql("SELECT * FROM coded").to_arrow_reader(BLOCK_ROWS)
+        with _failures_in_pythons_words():
+            reader = self._connection.sql("SELECT * FROM coded").to_arrow_reader(BLOCK_ROWS)
         for batch in reader:
             yield tuple(column.to_numpy(zero_copy_only=False) for column in batch.columns)
 
     def close(self) -> None:
         self._connection.close()
         self._folder.cleanup()
+
+
+@contextmanager
+def _failures_in_pythons_words() -> Iterator[None]:
+    """Ctrl-C as what it is, which DuckDB calls a RuntimeError, and a full disk or memory as the machine's failure."""
+    import duckdb
+
+    try:
+        yield
+    except RuntimeError as error:
+        if "interrupted" not in str(error):
+            raise
+        raise KeyboardInterrupt from error
+    except duckdb.Error as error:
+        raise OSError(f"{error} (TMPDIR names the folder that --engine duckdb works in)") from error
 
 
 def _column(place: int) -> str:

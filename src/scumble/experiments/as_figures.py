@@ -21,7 +21,7 @@ from scumble.model.counts import Integers
 from scumble.model.noise_model import NoiseModel, for_privacy
 from scumble.model.schema import Attribute, Outside
 from scumble.model.taxonomy import Grid
-from scumble.privacy.noise import SimulatedWords, simulation
+from scumble.privacy.noise import SimulatedWords, Simulation, simulation
 from scumble.privacy.perturb import perturb_block
 
 Row = dict[str, Any]
@@ -114,7 +114,7 @@ def figure_2(*, points: int = TRAINING, seed: int | None = None, stop_share: flo
     return rows
 
 
-def _shape(shape: str, points: int, draw: np.random.Generator) -> npt.NDArray[np.float64]:
+def _shape(shape: str, points: int, draw: Simulation) -> npt.NDArray[np.float64]:
     if shape == "plateau":
         return draw.uniform(0, 0.75, points) + draw.uniform(0, 0.25, points)
     return 0.5 * draw.integers(0, 2, points) + draw.triangular(0, 0.25, 0.5, points)

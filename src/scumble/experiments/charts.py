@@ -4,7 +4,7 @@ The same data always gives the same file. matplotlib is slow to import, so only 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 """Okabe and Ito's palette, which people who confuse red and green can tell apart."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 WIDTH, HEIGHT = 4.2, 3.3
+SINGLE_WIDTH = 6.0
 MOST_COLUMNS = 3
 
 
@@ -64,7 +65,7 @@ class Chart:
 
     title: str
     panels: tuple[Panel, ...]
-    note: str = field(default="")
+    note: str = ""
 
     def labels(self) -> list[str]:
         """The names of lines in the order they first appear."""
@@ -81,7 +82,8 @@ def write_svg(chart: Chart, path: Path) -> None:
     lines = -(-len(chart.panels) // columns)
     # Text stays text, so that it can be searched and read aloud; names of elements do not change from run to run.
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "scumble", "font.size": 9}):
-        figure = Figure(figsize=(WIDTH * columns, HEIGHT * lines + 0.7), layout="constrained")
+        width = WIDTH * columns if columns > 1 else SINGLE_WIDTH
+        figure = Figure(figsize=(width, HEIGHT * lines + 0.9), layout="constrained")
         FigureCanvasSVG(figure)
         handles: dict[str, Artist] = {}
         every: list[Axes] = list(figure.subplots(lines, columns, squeeze=False).ravel())
@@ -90,10 +92,10 @@ def write_svg(chart: Chart, path: Path) -> None:
         for axes in every[len(chart.panels) :]:
             axes.set_axis_off()
         figure.suptitle(chart.title, fontweight="bold")
-        if chart.note:
-            figure.supxlabel(chart.note, fontsize=8, color="#555555")
-        names = list(handles)
-        figure.legend([handles[name] for name in names], names, loc="outside upper center", ncols=min(len(names), 5))
+        legend = figure.legend(
+            list(handles.values()), list(handles), loc="outside lower center", ncols=2 * columns + 1, frameon=False
+        )
+        legend.set_title(chart.note, {"size": 8})
         figure.savefig(path, format="svg", metadata={"Date": None, "Creator": "scumble"})
 
 

@@ -24,7 +24,8 @@ from scumble.privacy.noise import PaidNoise
 
 OWN = "own"
 """The classifier of a contender that makes a model instead of a table."""
-JUDGE = ("scumble.mining.evaluate", "scumble.experiments.trials")
+JUDGE = ("scumble.mining.evaluate", "scumble.engines.memory")
+"""What every outcome depends on besides the contender's own code."""
 
 Scores = Mapping[str, Mapping[str, float | None]]
 """For each classifier: accuracy, AUC, and the CPU seconds that making the table took."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from scumble.experiments.charts import Chart, Level, Panel, Point, Series
-from scumble.experiments.contenders import digest_of_sources
+from scumble.experiments.contenders import JUDGE, digest_of_sources
 from scumble.experiments.figure import Claim, Figure, Request
 from scumble.experiments.summary import Mean
 from scumble.experiments.tables import digest_of_table, table_named
@@ -64,7 +64,7 @@ class Run:
         return self, float(known["accuracy"])
 
     def kept(self) -> Path:
-        version = digest_of_sources("scumble.methods.diffgen.method", "scumble.experiments.trials")
+        version = digest_of_sources("scumble.methods.diffgen.method", *JUDGE)
         facts = {
             **vars(self),
             "cache": "",
@@ -180,7 +180,7 @@ def _span(text: str, paper: tuple[float, float], ours: Sequence[float]) -> Claim
 
 def _ordered(text: str, found: Curves, score: str) -> Claim:
     means = [float(np.mean([found[score, epsilon, rounds].mean for rounds in ROUNDS])) for epsilon in EPSILONS]
-    return Claim(text=text, paper="yes", ours=" < ".join(f"{mean:.2f}" for mean in means), holds=means == sorted(means))
+    return Claim(text=text, paper="yes", ours=", ".join(f"{mean:.2f}" for mean in means), holds=means == sorted(means))
 
 
 def _figure(title: str, found: Curves, base: float, lower: float, claims: tuple[Claim, ...]) -> Figure:

@@ -1,13 +1,13 @@
 """Figure 5 of the DiffGen paper (KDD 2011): the runtime of a release from 200,000 to 1 million records.
 
 As there, Adult is blown up: each record is kept and followed by variations of it, some of whose values are replaced by
-others of the same domain. h = 15, eps = 1, Algorithm 1. What is timed is the whole of `scumble release` on a Parquet file,
-from reading it to the finished folder, with a ledger; CPU seconds of all threads stand beside.
+others of the same domain. h = 15, eps = 1, Algorithm 1. What is timed is the whole of `scumble release` on a Parquet
+file, from reading it to the finished folder, with a ledger; CPU seconds of all threads stand beside.
 """
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from scumble.engines.coding import code_type
 from scumble.experiments.charts import Chart, Panel, Point, Series
 from scumble.experiments.figure import Claim, Figure, Request
 from scumble.experiments.tables import table_named
@@ -30,9 +31,9 @@ SIZES = (200_000, 400_000, 600_000, 800_000, 1_000_000)
 REPLACED = 0.25
 """The chance that an attribute value of a variation is replaced; the paper says `some`."""
 SEED = 2011
-SETTINGS = {"epsilon": "1", "selection": "published", "score": "max", "rounds": 15}
-AUTHORS_CPU_SECONDS = "34 to 43 CPU s"
-"""What the authors' own program takes for a million rows on a machine of today, compiled and run by us."""
+SETTINGS: Mapping[str, Any] = {"epsilon": "1", "selection": "published", "score": "max", "rounds": 15}
+AUTHORS = "34 to 43 CPU s"
+"""What the authors' own C++ program took for a million rows when it was compiled and run again; not in the paper."""
 
 
 def figure_5(request: Request) -> Figure:
@@ -81,8 +82,9 @@ def blown_up(table: CodedTable, size: int) -> CodedTable:
         if attribute.name != table.schema.target:
             replaced = variation & (draw.random(size) < REPLACED)
             drawn = draw.integers(0, attribute.domain.size, size)
-            copied = np.where(replaced, drawn, copied).astype(column.dtype)
-        columns.append(copied)
+            columns.append(np.where(replaced, drawn, copied).astype(code_type(attribute.domain.size)))
+        else:
+            columns.append(copied)
     return CodedTable(schema=table.schema, columns=tuple(columns))
 
 
@@ -117,10 +119,9 @@ def figure_of(rows: Sequence[dict[str, Any]]) -> Figure:
             holds=last <= 5.5 * first,
         ),
         Claim(
-            text="the authors' program, 1 million records",
-            paper=AUTHORS_CPU_SECONDS,
+            text="1 million records; their own program, run again (the paper prints no number)",
+            paper=AUTHORS,
             ours=f"{most_cpu:.1f} CPU s",
-            holds=most_cpu <= 43,
         ),
     )
     series = [

@@ -140,7 +140,7 @@ def default_line(table: Table, epsilon: Fraction, runs: int, noise: Noise, **par
     losses, margins = [], []
     for _ in range(runs):
         engine = MemoryEngine([table.block], table.schema)
-        made = method.run(table.schema, given, Holder(engine=engine, noise=noise, plan=plan))
+        made = method.groups(table.schema, given, Holder(engine=engine, noise=noise, plan=plan))
         assert made.boxes is not None
         losses.append(il1s(table.numbers, made.numbers[containing(made.boxes, table.codes)]))
         margins.append(margins_distance(table.numbers, made.numbers, made.sizes))

@@ -164,6 +164,6 @@ def distinguish(
         yes = 0
         for _ in range(runs):
             holder = Holder(engine=engine, noise=PaidNoise(), plan=S_MDAV.plan(schema, given))
-            yes += says_yes(S_MDAV.run(schema, given, holder).numbers)
+            yes += says_yes(S_MDAV.groups(schema, given, holder).numbers)
         counted.append(yes)
     return Verdict(epsilon=epsilon, runs=runs, yes=(counted[0], counted[1]), error=error)

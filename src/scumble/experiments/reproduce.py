@@ -1,4 +1,4 @@
-"""The papers' figures from our code, by name. A new one is a function in a module of its own and a line in `FIGURES`."""
+"""The papers' figures from our code, by name. A new one is a function in its own module and a line in `FIGURES`."""
 
 from collections.abc import Callable, Mapping
 
@@ -6,11 +6,15 @@ from scumble.errors import InputError
 from scumble.experiments.diffgen_figures import figure_3a, figure_3b
 from scumble.experiments.diffgen_scalability import figure_5
 from scumble.experiments.figure import Figure, Request
+from scumble.experiments.micro_reproduce import micro_figure_4, micro_figure_5, micro_figure_6
 
 FIGURES: Mapping[str, Callable[[Request], Figure]] = {
     "diffgen-fig3a": figure_3a,
     "diffgen-fig3b": figure_3b,
     "diffgen-fig5": figure_5,
+    "micro-fig4": micro_figure_4,
+    "micro-fig5": micro_figure_5,
+    "micro-fig6": micro_figure_6,
 }
 
 

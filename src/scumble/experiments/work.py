@@ -1,4 +1,4 @@
-"""Long work in pieces: run side by side, each piece's outcome a small file of its own, so that nothing is done twice."""
+"""Long work in pieces: run side by side, each outcome kept in a file of its own, so that nothing is done twice."""
 
 import hashlib
 import json

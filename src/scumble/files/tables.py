@@ -116,7 +116,7 @@ def write_records(release: RecordRelease, path: Path) -> None:
 
     def chunks() -> Iterator[list[pa.Array]]:
         for start in range(0, release.records, CHUNK):
-            yield [pa.array(column[start : start + CHUNK]) for column in release.columns.values()]
+            yield [pa.array(column[start : start + CHUNK], from_pandas=True) for column in release.columns.values()]
 
     write_csv(path, names, chunks())
 

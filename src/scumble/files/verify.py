@@ -49,10 +49,8 @@ def _check_hashes(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
 
 def _check_contents(folder: Path, manifest: Mapping[str, Any], release: Release) -> Iterator[str]:
     yield "the spends add up to the guarantee exactly"
-    if (
-        manifest["guarantee"]["sentence"] != release.plan.guarantee.sentence
-        or release.plan.unit is not release.schema.unit
-    ):
+    stated = manifest["guarantee"]["sentence"], manifest["unit"], release.schema.unit
+    if stated != (release.plan.guarantee.sentence, release.plan.unit, release.plan.unit):
         raise CheckError("The guarantee's sentence, numbers and unit do not agree. Do not trust this folder.")
     yield "the guarantee's sentence says what its numbers say"
     if manifest["classes"] != list(release.schema.classes) or manifest["recommended"] not in manifest["files"]:

@@ -96,7 +96,8 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):
         return self.model_.probabilities(values)
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        shares = self.predict_proba(X)
+        return self.classes_[shares.argmax(axis=1)]
 
     def export_text(self) -> str:
         check_is_fitted(self)

@@ -12,7 +12,6 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr
 
 from scumble.errors import InputError
 from scumble.model.budget import budget_text
@@ -67,6 +66,8 @@ def uniform_weights(reach: int) -> Integers:
 
 def gaussian_weights(sigma: Fraction) -> Integers:
     """A normal distribution rounded to whole numbers and cut off at six standard deviations; sigma in steps."""
+    from scipy.special import ndtr  # takes a while
+
     reach = math.ceil(GAUSSIAN_REACH * sigma)
     check_length(2 * reach + 1)
     upper = (np.arange(reach + 1) + 0.5) / float(sigma)

@@ -45,7 +45,8 @@ class CellRelease(Release):
 class RecordRelease(Release):
     """Records that nobody is: a column for each published attribute, numbers or labels, and further documents.
 
-    A number lies anywhere in its attribute's range; a label is a name of the published schema.
+    A number lies anywhere in its attribute's range, or is NaN where it is missing; a label is a name of the published
+    schema.
     """
 
     columns: Mapping[str, Column]

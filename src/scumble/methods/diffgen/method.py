@@ -8,6 +8,7 @@ round, at half the price where the score is monotone, with scores that see all a
 from collections.abc import Callable
 from fractions import Fraction
 from math import log, prod
+from typing import Any, ClassVar
 
 from scumble.errors import InputError
 from scumble.methods.diffgen.parameters import DiffGenParams, SelectionMode, Settings, settle
@@ -38,6 +39,12 @@ class DiffGen:
     name = "diffgen"
     summary = "A generalized table with noisy counts, made for classification (KDD 2011)."
     parameters = DiffGenParams
+    audited: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"leaves": True},
+        *({"rounds": 2, "score": score} for score in ("accuracy", "gini", "max")),
+        *({"rounds": 2, "selection": "published", "score": score} for score in ("max", "infogain")),
+    )
+    """Its modes, for `scumble audit`."""
 
     def plan(self, schema: Schema, parameters: DiffGenParams) -> Plan:
         require_target(schema, "diffgen")

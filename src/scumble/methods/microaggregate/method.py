@@ -22,10 +22,11 @@ from scumble.methods.microaggregate.parameters import (
 from scumble.methods.microaggregate.partition import Partition, middle, positions, widest_side
 from scumble.methods.microaggregate.queries import RESOLUTION, Balance, Sizes, Sums
 from scumble.methods.microaggregation.coordinates import Amounts, require_numbers
-from scumble.methods.microaggregation.groups import PublishedGroups
+from scumble.methods.microaggregation.groups import PublishedGroups, record_release
 from scumble.model.counts import Integers
 from scumble.model.guarantee import PureDP, Unit
 from scumble.model.plan import Plan
+from scumble.model.release import RecordRelease
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Grid
@@ -33,7 +34,7 @@ from scumble.privacy.holder import Holder
 
 
 class Microaggregate:
-    """The method. `run` gives groups; a release folder for them is another matter."""
+    """The method, as the straight line calls it."""
 
     name = "microaggregate"
     summary = "Groups of similar records with a centre and a noisy size, differentially private."
@@ -49,7 +50,11 @@ class Microaggregate:
             notes=settings.notes,
         )
 
-    def run(self, schema: Schema, parameters: MicroaggregateParams, holder: Holder) -> PublishedGroups:
+    def run(self, schema: Schema, parameters: MicroaggregateParams, holder: Holder) -> RecordRelease:
+        return record_release(self.groups(schema, parameters, holder), schema, parameters)
+
+    def groups(self, schema: Schema, parameters: MicroaggregateParams, holder: Holder) -> PublishedGroups:
+        """The groups that are published, before they are written out as records."""
         amounts = require_numbers(schema, self.name)
         settings = settle(schema, parameters)
         story: list[str] = []
@@ -86,9 +91,15 @@ def grow(schema: Schema, settings: Settings, holder: Holder, story: list[str]) -
             leaf: (asked[leaf], query.positions[line][choice])
             for line, (leaf, choice) in enumerate(zip(query.leaves, chosen, strict=True))
         }
-        story += [f"level {level + 1}: {schema.attributes[side].name} at code {cut}" for side, cut in cuts.values()]
+        story += [_tell(schema, level, side, cut) for side, cut in cuts.values()]
         partition = partition.halve(cuts)
     return partition
+
+
+def _tell(schema: Schema, level: int, side: int, cut: int) -> str:
+    attribute = schema.attributes[side]
+    assert isinstance(attribute.domain, Grid)
+    return f"level {level + 1}: {attribute.name} at {attribute.domain.edge(cut)}"
 
 
 def _balance(schema: Schema, partition: Partition, sides: dict[int, int]) -> Balance:

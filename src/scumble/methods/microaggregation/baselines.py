@@ -15,11 +15,12 @@ from scumble.errors import InputError
 from scumble.methods.method import Exact, Params
 from scumble.methods.microaggregation.coordinates import Layout, collect
 from scumble.methods.microaggregation.group_sums import Grouping, GroupSums
-from scumble.methods.microaggregation.groups import PublishedGroups
+from scumble.methods.microaggregation.groups import PublishedGroups, record_release
 from scumble.methods.microaggregation.mdav import check_group_size, group_sizes, mdav
 from scumble.model.counts import Integers
 from scumble.model.guarantee import KAnonymity, PureDP, Unit, Unproven
 from scumble.model.plan import Plan, PlanWithoutDP, Spend
+from scumble.model.release import RecordRelease
 from scumble.model.schema import Schema
 from scumble.privacy.holder import Holder
 from scumble.privacy.query import Block, RowMeasurement, Sensitivity
@@ -70,7 +71,11 @@ class NoisyGroups:
             return PlanWithoutDP(guarantee=unproven, unit=schema.unit, spends=(spend,), cells_at_most=groups)
         return Plan(guarantee=claim, spends=(spend,), cells_at_most=groups)
 
-    def run(self, schema: Schema, parameters: PlainParams | NoisyGroupParams, holder: Holder) -> PublishedGroups:
+    def run(self, schema: Schema, parameters: PlainParams | NoisyGroupParams, holder: Holder) -> RecordRelease:
+        return record_release(self.groups(schema, parameters, holder), schema, parameters)
+
+    def groups(self, schema: Schema, parameters: PlainParams | NoisyGroupParams, holder: Holder) -> PublishedGroups:
+        """The groups that are published, before they are written out as records."""
         query = self._query(schema, parameters)
         assert schema.rows is not None
         sums = holder.measure(query, spend=SUMS)
@@ -127,7 +132,11 @@ class MDAV:
         groups = len(group_sizes(schema.rows, parameters.k))
         return PlanWithoutDP(guarantee=KAnonymity(k=parameters.k), unit=schema.unit, spends=(), cells_at_most=groups)
 
-    def run(self, schema: Schema, parameters: GroupParams, holder: Holder) -> PublishedGroups:
+    def run(self, schema: Schema, parameters: GroupParams, holder: Holder) -> RecordRelease:
+        return record_release(self.groups(schema, parameters, holder), schema, parameters)
+
+    def groups(self, schema: Schema, parameters: GroupParams, holder: Holder) -> PublishedGroups:
+        """The groups that are published, before they are written out as records."""
         layout = Layout(schema=schema)
         assert schema.rows is not None
         sizes = group_sizes(schema.rows, parameters.k)

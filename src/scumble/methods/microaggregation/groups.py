@@ -1,12 +1,17 @@
 """What every microaggregation publishes: groups with a centre and a size, which anyone can write out as records."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from scumble.methods.method import Params
 from scumble.model.counts import Integers
 from scumble.model.plan import Plan, PlanWithoutDP
+from scumble.model.release import Column, RecordRelease
+from scumble.model.schema import Schema
+from scumble.model.taxonomy import Grid
 from scumble.privacy.query import Box
 
 
@@ -32,3 +37,43 @@ class PublishedGroups:
     def numbers(self) -> npt.NDArray[np.float64]:
         """The centres as numbers, where no attribute is a category."""
         return np.array(self.centres, dtype=np.float64).reshape(len(self.centres), len(self.names))
+
+
+def record_release(groups: PublishedGroups, schema: Schema, parameters: Params) -> RecordRelease:
+    """The groups as records that anyone can average: each centre as often as its group is large.
+
+    `groups.json` keeps what the records no longer show: the sizes as the noise left them, and the boxes.
+    """
+    places = np.repeat(np.arange(len(groups.sizes)), groups.sizes)
+    columns: dict[str, Column] = {}
+    for place, attribute in enumerate(schema.attributes):
+        column = [centre[place] for centre in groups.centres]
+        if isinstance(attribute.domain, Grid):
+            columns[attribute.name] = np.array(column, dtype=np.float64)[places]
+        else:
+            columns[attribute.name] = np.array(column, dtype=np.object_)[places]
+    return RecordRelease(
+        method=groups.method,
+        parameters=parameters.model_dump(mode="json"),
+        plan=groups.plan,
+        schema=schema,
+        columns=columns,
+        documents={"groups": _document(groups, schema)},
+        story=groups.story,
+    )
+
+
+def _document(groups: PublishedGroups, schema: Schema) -> dict[str, Any]:
+    lines: list[dict[str, Any]] = []
+    for number, (centre, size) in enumerate(zip(groups.centres, groups.sizes.tolist(), strict=True)):
+        line: dict[str, Any] = {"centre": dict(zip(groups.names, centre, strict=True)), "size": size}
+        if groups.measured is not None:
+            line["measured"] = int(groups.measured[number])
+        if groups.boxes is not None:
+            line["box"] = {
+                attribute.name: attribute.domain.interval(*side).label
+                for attribute, side in zip(schema.attributes, groups.boxes[number], strict=True)
+                if isinstance(attribute.domain, Grid)
+            }
+        lines.append(line)
+    return {"groups": lines}

@@ -1,0 +1,162 @@
+"""The table of all methods: every one there is, in each of its modes, at three budgets, with one error rate for all.
+
+`python -m scumble.auditing.table docs/audit.md` writes it between two marks in the page and goes on, after an
+interruption, from the folder where it keeps what was counted.
+"""
+
+import argparse
+import math
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+from scumble.auditing.audit import Finding, Subject, examine, method_subject
+from scumble.auditing.cases import declared_epsilon, parameters_for, served_schema, settings_of
+from scumble.auditing.exact import exact_loss
+from scumble.auditing.mechanisms import SingleAnswer
+from scumble.auditing.neighbours import Pair, generic_pairs
+from scumble.auditing.report import audit_page, settings_text
+from scumble.errors import CheckError
+from scumble.files.schema_file import parse_schema
+from scumble.methods import METHODS
+from scumble.methods.diffgen.method import DiffGen
+from scumble.methods.diffgen.scores import Candidate, PartitionScores, Score
+from scumble.model.budget import budget_text
+from scumble.model.cut import Cut
+from scumble.privacy.query import CellCounts
+
+BUDGETS = (Fraction(1, 10), Fraction(1), Fraction(3))
+SINGLE_RUNS = 500_000
+CONFIDENCE = Fraction(999, 1000)
+BEGIN, END = "<!-- begin: made by `make audit` -->", "<!-- end -->"
+TWO_SPLITS = """\
+scumble: schema/1
+target: class
+attributes:
+  first: {taxonomy: {Any: {a: , b: }}}
+  second: {taxonomy: {Any: {c: , d: }}}
+  class: {classes: [x, y]}
+"""
+
+
+def one_count(epsilon: Fraction) -> Subject:
+    """How many people there are: nobody, or one."""
+    schema = parse_schema("scumble: schema/1\nattributes:\n  any: {taxonomy: {Any: {a: }}}\n")
+    mechanism = SingleAnswer(schema=schema, query=CellCounts(cut=Cut.top(schema)), epsilon=epsilon)
+    pair = Pair(first=(), second=((0,),), why="An empty table and one record")
+    return Subject(name="one count", parameters={}, mechanism=mechanism, pairs=[pair], declared=epsilon)
+
+
+def one_selection(epsilon: Fraction) -> Subject:
+    """Which of two splits: equal on the first table; on the second, a new record speaks for one of them."""
+    schema = parse_schema(TWO_SPLITS)
+    cut = Cut.top(schema)
+    candidates = tuple(Candidate(attribute=a.name, node=a.domain.root) for a in schema.predictors)
+    query = PartitionScores(cut=cut, candidates=candidates, score=Score.ACCURACY)
+    mechanism = SingleAnswer(schema=schema, query=query, epsilon=epsilon)
+    crowd, lone = (0, 0, 0), (0, 1, 1)
+    pair = Pair(first=(crowd,), second=(crowd, lone), why="A lone record that the second split sets apart")
+    return Subject(
+        name="one permute-and-flip selection", parameters={}, mechanism=mechanism, pairs=[pair], declared=epsilon
+    )
+
+
+def subjects(runs: int) -> Iterator[tuple[Subject, int]]:
+    """Everything to audit, with the runs to judge on."""
+    for epsilon in BUDGETS:
+        yield one_count(epsilon), SINGLE_RUNS
+        yield one_selection(epsilon), SINGLE_RUNS
+    for method in METHODS:
+        for settings in settings_of(method):
+            parameters = parameters_for(method, 1, settings)
+            if declared_epsilon(method.plan(served_schema(method, parameters), parameters).guarantee) is None:
+                continue
+            for epsilon in BUDGETS:
+                yield method_subject(method, parameters={**settings, "epsilon": epsilon}), runs
+
+
+def audit_everything(folder: Path, runs: int, workers: int | None) -> list[Finding]:
+    """All findings, at one confidence for the whole family. What was counted is kept in a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    every = list(subjects(runs))
+    findings = []
+    for number, (subject, judged) in enumerate(every, start=1):
+        finding = examine(
+            subject,
+            judged=judged,
+            variations=12 if len(subject.pairs) > 1 else 0,
+            confidence=CONFIDENCE,
+            claims=len(every),
+            workers=workers,
+            state=folder / f"{_file_name(subject)}-{judged}.json",
+        )
+        sys.stderr.write(f"{number} of {len(every)}: {settings_text(finding)} {finding.sentence}\n")
+        findings.append(finding)
+    return findings
+
+
+def _file_name(subject: Subject) -> str:
+    words = [subject.name, *(f"{name}-{value}" for name, value in subject.parameters.items())]
+    text = "_".join([*words, budget_text(subject.declared)])
+    return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in text)
+
+
+def markdown(findings: list[Finding]) -> str:
+    """The table of findings and the table of exact losses."""
+    columns = ("method", "unit", "declared eps", "found at least", "share", "judged runs", "finds with 0.99")
+    lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    for each in findings:
+        smallest = "-" if math.isinf(each.smallest_violation) else f"{each.smallest_violation:.3f}"
+        mark = " **refuted**" if each.refuted else ""
+        name = f"{each.method} ({settings_text(each)})" if settings_text(each) else each.method
+        lines.append(
+            f"| {name} | {each.unit.value} | {budget_text(each.declared)} | {each.found:.3f}{mark} "
+            f"| {100 * each.found / float(each.declared):.0f} % | {each.judged:,} | {smallest} |"
+        )
+    sure = f"{budget_text(100 * CONFIDENCE)} % for all {len(findings)} lines together"
+    return "\n".join([*lines, "", f"Confidence: {sure}.", "", exact_table()])
+
+
+def exact_table() -> str:
+    """DiffGen's choices by enumeration: the worst of the usual pairs against what the choices are charged."""
+    lines = ["| choices of diffgen | charged | exact loss, worst pair | share |", "|---|---|---|---|"]
+    method = DiffGen()
+    for settings in settings_of(method):
+        if settings.get("leaves"):
+            continue
+        for rounds in (1, 2):
+            parameters = parameters_for(method, 1, {**settings, "rounds": rounds})
+            schema = served_schema(method, parameters)
+            losses = [exact_loss(method, schema, parameters, pair) for pair in generic_pairs(schema)]
+            worst = max(losses, key=lambda each: each.loss)
+            words = ", ".join(f"{name} {value}" for name, value in {**settings, "rounds": rounds}.items())
+            share = 100 * worst.loss / float(worst.charged)
+            lines.append(f"| {words} | {budget_text(worst.charged)} | {worst.loss:.6f} | {share:.1f} % |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    words = argparse.ArgumentParser(description="Audit every method and write the table into a page.")
+    words.add_argument("page", type=Path)
+    words.add_argument("--runs", type=int, default=20_000, help="judged runs of each table of a whole release")
+    words.add_argument("--workers", type=int, default=None)
+    words.add_argument("--state", type=Path, default=Path(".audit"))
+    words.add_argument("--report", type=Path, default=None)
+    given = words.parse_args()
+    page = given.page.read_text("utf-8")
+    before, mark, rest = page.partition(BEGIN)
+    _, ending, after = rest.partition(END)
+    if not mark or not ending:
+        raise SystemExit(f"{given.page} has no place for the table: put the lines {BEGIN} and {END} into it.")
+    findings = audit_everything(given.state, given.runs, given.workers)
+    given.page.write_text(f"{before}{BEGIN}\n\n{markdown(findings)}\n\n{END}{after}", encoding="utf-8")
+    if given.report is not None:
+        given.report.write_text(audit_page(findings), encoding="utf-8")
+    accused = [each for each in findings if each.refuted and each.proved]
+    if accused:
+        raise CheckError(accused[0].sentence)
+
+
+if __name__ == "__main__":
+    main()

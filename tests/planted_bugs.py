@@ -1,0 +1,231 @@
+"""Planted bugs: each a small wrapper around the shipped code that breaks one promise, for the auditor to find."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from scumble.auditing.neighbours import Pair, Rows
+from scumble.auditing.outcomes import Draws, finest_digit
+from scumble.methods.diffgen.method import COUNT, DiffGen
+from scumble.methods.diffgen.parameters import DiffGenParams, settle
+from scumble.methods.diffgen.scores import PartitionScores, Score
+from scumble.model.counts import Integers
+from scumble.model.guarantee import Unit
+from scumble.model.plan import Plan
+from scumble.model.release import CellRelease
+from scumble.model.schema import Schema
+from scumble.model.taxonomy import Grid
+from scumble.privacy.holder import Holder
+from scumble.privacy.noise import Noise, PaidNoise, Selection, simulation
+from scumble.privacy.query import CellCounts, Sensitivity
+
+
+class Passing:
+    """Shipped noise, to be overridden in part."""
+
+    def __init__(self, noise: Noise | None = None) -> None:
+        self.inner = noise or PaidNoise()
+
+    def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
+        return self.inner.laplace(values, sensitivity=sensitivity, epsilon=epsilon)
+
+    def select(
+        self, scores: Integers, *, sensitivity: int, monotone: bool, epsilon: Fraction, selection: Selection
+    ) -> int:
+        return self.inner.select(
+            scores, sensitivity=sensitivity, monotone=monotone, epsilon=epsilon, selection=selection
+        )
+
+
+class HalfTheNoise(Passing):
+    """Every scale is half of what it should be."""
+
+    def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
+        return self.inner.laplace(values, sensitivity=sensitivity, epsilon=2 * epsilon)
+
+
+class OnlyNonEmpty(Passing):
+    """Empty cells are told as they are."""
+
+    def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
+        noisy = super().laplace(values, sensitivity=sensitivity, epsilon=epsilon)
+        return np.where(values == 0, 0, noisy)
+
+
+class Seeded(Passing):
+    """Noise from a generator that starts in the same place every time."""
+
+    def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
+        scale = float(sensitivity / epsilon)
+        return values + np.rint(simulation(12345).laplace(0, scale, values.shape)).astype(np.int64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneTooSmall(CellCounts):
+    """Under `replace` a record leaves one count and enters another; this one says that a single count changes."""
+
+    def sensitivity(self, unit: Unit) -> Sensitivity:
+        told = super().sensitivity(unit)
+        return replace(told, bound=told.bound - self.resolution if unit is Unit.REPLACE else told.bound)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimsMonotone(PartitionScores):
+    """Gini can fall when a record comes; this one says that it cannot, and pays half."""
+
+    def sensitivity(self, unit: Unit) -> Sensitivity:
+        return replace(super().sensitivity(unit), monotone=True)
+
+
+class Wrapped:
+    """DiffGen with one thing changed."""
+
+    name = "diffgen, planted"
+    summary = "A planted bug."
+    parameters = DiffGenParams
+
+    def plan(self, schema: Schema, parameters: DiffGenParams) -> Plan:
+        return DiffGen().plan(schema, parameters)
+
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+        return DiffGen().run(schema, parameters, holder)
+
+
+class CountedOnce(Wrapped):
+    """The counts are told twice, each time for the whole price, and charged once."""
+
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+        made = super().run(schema, parameters, holder)
+        holder.purse._left[COUNT] = 1
+        again = super().run(schema, parameters, holder)
+        return replace(made, measured=np.concatenate([made.measured, again.measured]))
+
+
+class RangeFromData(Wrapped):
+    """The grid of the first numeric attribute ends at the largest value that occurs."""
+
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+        made = super().run(schema, parameters, holder)
+        highest = largest_code(schema, holder)
+        attributes = tuple(
+            replace(each, domain=Grid(edges=(*each.domain.edges[:-1], grid_of(schema).edge(highest + 1))))
+            if isinstance(each.domain, Grid) and grid_of(schema).edge(highest + 1) > each.domain.edges[-2]
+            else each
+            for each in made.schema.attributes
+        )
+        return replace(made, schema=replace(made.schema, attributes=attributes))
+
+
+class NeverAboveTheLargest(Wrapped):
+    """Splits above the largest value that occurs are not offered, as in the authors' program."""
+
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+        highest, choose = largest_code(schema, holder), holder.choose
+
+        def choose_below(query: PartitionScores, *, spend: str, log_weights: list[float]) -> int:
+            offered = [
+                place
+                for place, each in enumerate(query.candidates)
+                if not isinstance(schema[each.attribute].domain, Grid) or each.position <= max(highest, 1)
+            ]
+            few = replace(query, candidates=tuple(query.candidates[place] for place in offered))
+            return offered[choose(few, spend=spend, log_weights=[log_weights[place] for place in offered])]
+
+        holder.choose = choose_below  # type: ignore[method-assign, assignment]
+        return super().run(schema, parameters, holder)
+
+
+class BestOfSeveral(Wrapped):
+    """The owner tries one round and two, and keeps the second where it describes the rows better, as the paper says."""
+
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+        tried = []
+        for rounds in (1, 2):
+            chosen = parameters.model_copy(update={"rounds": rounds})
+            fresh = Holder(engine=holder._engine, noise=holder._noise, plan=self.plan(schema, chosen))
+            tried.append(DiffGen().run(schema, chosen, fresh))
+        return max(tried, key=lambda made: self._agreement(made, holder))
+
+    def _agreement(self, made: CellRelease, holder: Holder) -> int:
+        """How many rows have the commonest class of their cell, by the exact counts that nobody paid for."""
+        blocks = list(holder._engine.blocks())
+        numbers, groups, labels = (np.concatenate([block[place] for block in blocks]) for place in range(3))
+        domain, width = made.schema["number"].domain, made.schema["group"].domain.size
+        assert isinstance(domain, Grid)
+        cells = np.searchsorted(domain.edge_floats, numbers, side="right") - 1
+        exact = np.zeros(made.count.shape, dtype=np.int64)
+        np.add.at(exact, (cells * width + groups * (width > 1), labels), 1)
+        return int(exact.max(axis=1).sum())
+
+
+class GiniClaimedMonotone(Wrapped):
+    """DiffGen by gini at the monotone price."""
+
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+        choose = holder.choose
+        assert settle(parameters).score is Score.GINI
+        holder.choose = lambda query, **options: choose(  # type: ignore[method-assign]
+            ClaimsMonotone(cut=query.cut, candidates=query.candidates, score=query.score), **options
+        )
+        return super().run(schema, parameters, holder)
+
+
+class ReplacedOneTooSmall(Wrapped):
+    """The finest table under replace, with the noise of add-remove."""
+
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+        measure = holder.measure
+        holder.measure = lambda query, **options: measure(  # type: ignore[method-assign]
+            OneTooSmall(cut=query.cut, resolution=query.resolution), **options
+        )
+        return super().run(schema, parameters, holder)
+
+
+def grid_of(schema: Schema) -> Grid:
+    return next(each.domain for each in schema.attributes if isinstance(each.domain, Grid))
+
+
+def largest_code(schema: Schema, holder: Holder) -> int:
+    place = next(place for place, each in enumerate(schema.attributes) if isinstance(each.domain, Grid))
+    return max((int(block[place].max(initial=0)) for block in holder._engine.blocks()), default=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FloatLaplace:
+    """One count with noise in floating point, as textbooks write it. Rounded, it looks perfect."""
+
+    schema: Schema
+    epsilon: Fraction
+    rounded: bool = False
+
+    def draw(self, pair: Pair, rows: Rows, runs: int) -> Draws:
+        uniform = simulation().random(runs) - 0.5
+        noise = -np.sign(uniform) * np.log1p(-2 * np.abs(uniform)) / float(self.epsilon)
+        told = len(rows) + noise
+        numbers = np.rint(told)[:, None] if self.rounded else np.stack([told, finest_digit(told)], axis=1)
+        names = ("the count", "the finest binary digit of the count")
+        return Draws(numbers={(): numbers}, watched={(): numbers}, names={(): names})
+
+
+@dataclass(frozen=True, kw_only=True)
+class InsidersView:
+    """A joint count as one of the parties sees it, who takes its own share of the noise off again.
+
+    Every party adds the difference of two negative binomials of shape 1/`divided_by`; what `parties - insiders` others
+    added is left.
+    """
+
+    schema: Schema
+    epsilon: Fraction
+    parties: int
+    insiders: int
+    divided_by: int
+
+    def draw(self, pair: Pair, rows: Rows, runs: int) -> Draws:
+        dice, success = simulation(), -np.expm1(-float(self.epsilon))
+        shares = (self.parties - self.insiders, runs)
+        added = dice.negative_binomial(1 / self.divided_by, success, shares).sum(axis=0)
+        taken = dice.negative_binomial(1 / self.divided_by, success, shares).sum(axis=0)
+        numbers = (len(rows) + added - taken).astype(np.float64)[:, None]
+        return Draws(numbers={(): numbers}, watched={(): numbers}, names={(): ("the count",)})

@@ -1,0 +1,176 @@
+"""Planted bugs are found, and the true mechanisms pass with the same runs.
+
+Error rates. A true mechanism is accused with probability at most one in a million for each check below (the confidence
+of its bound), and there are fewer than forty. What each check would find with probability 0.99 is printed by
+`pytest -s` and stands in docs/audit.md; every planted bug lies so far beyond it that the bound would have to fall short of its
+expectation by more than five standard deviations for the bug to be missed.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from planted_bugs import (
+    BestOfSeveral,
+    CountedOnce,
+    FloatLaplace,
+    GiniClaimedMonotone,
+    HalfTheNoise,
+    InsidersView,
+    NeverAboveTheLargest,
+    OnlyNonEmpty,
+    RangeFromData,
+    ReplacedOneTooSmall,
+    Seeded,
+)
+from scumble.auditing.bounds import Confidence, smallest_violation
+from scumble.auditing.cases import small_schemas
+from scumble.auditing.loop import Effort, Judgement, search_and_judge
+from scumble.auditing.mechanisms import Mechanism, WholeRelease
+from scumble.auditing.neighbours import Pair, candidate_pairs
+from scumble.files.schema_file import parse_schema
+from scumble.methods.diffgen.method import DiffGen
+from scumble.methods.diffgen.parameters import DiffGenParams
+from scumble.methods.method import Method
+from scumble.methods.microaggregation.baselines import I_MDAV, S_MDAV, NoisyGroupParams
+from scumble.model.schema import Schema
+from scumble.privacy.noise import Noise, PaidNoise
+
+pytestmark = pytest.mark.audit
+
+SURE = Confidence(level=Fraction(999_999, 1_000_000))
+ADDED, REPLACED = small_schemas()[:2]
+
+
+def pair(method: Method, schema: Schema, parameters: Any, why: str) -> Pair:
+    """The pair of the usual suspects whose reason contains some words."""
+    return next(each for each in candidate_pairs(method, schema, parameters) if why in each.why)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """A method, right and wrong, on a pair and with runs that CI can afford."""
+
+    wrong: Method | None = None
+    noise: type[Noise] = PaidNoise
+    schema: Schema = ADDED
+    epsilon: str = "1"
+    settings: dict[str, Any]
+    why: str
+    runs: int
+
+    def judge(self, method: Method, noise: type[Noise]) -> Judgement:
+        parameters = DiffGenParams(epsilon=self.epsilon, **self.settings)
+        mechanism = WholeRelease(method=method, schema=self.schema, parameters=parameters, noise=noise)
+        suspect = pair(method, self.schema, parameters, self.why)
+        return search_and_judge(mechanism, [suspect], Effort(judged=self.runs, variations=0))
+
+
+LEAVES = {"leaves": True}
+CHECKS = {
+    "half the noise": Check(noise=HalfTheNoise, settings=LEAVES, why="decides between 1 and 1", runs=2_000),
+    "two uses counted once": Check(wrong=CountedOnce(), settings=LEAVES, why="decides between 1 and 1", runs=2_500),
+    "a sensitivity one too small": Check(
+        wrong=ReplacedOneTooSmall(), schema=REPLACED, settings=LEAVES, why="far end of every domain", runs=2_500
+    ),
+    "monotone claimed where it is not": Check(
+        wrong=GiniClaimedMonotone(),
+        epsilon="3",
+        settings={"rounds": 1, "score": "gini", "selection_share": "0.95"},
+        why="'group' and the class tell from 12",
+        runs=3_000,
+    ),
+    "noise only on non-empty cells": Check(
+        noise=OnlyNonEmpty, settings=LEAVES, why="An empty table and one record", runs=600
+    ),
+    "range taken from the data": Check(
+        wrong=RangeFromData(), settings={"rounds": 1}, why="'number' and the class tell from 1 ", runs=600
+    ),
+    "no split above the largest value": Check(
+        wrong=NeverAboveTheLargest(), settings={"rounds": 1}, why="'number' and the class tell from 1 ", runs=2_000
+    ),
+    "a seeded generator": Check(noise=Seeded, settings=LEAVES, why="An empty table and one record", runs=600),
+    "rounds chosen by looking": Check(
+        wrong=BestOfSeveral(), settings={"rounds": 2}, why="'number' and the class tell from 12", runs=1_500
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_a_planted_bug_is_found(name: str) -> None:
+    check = CHECKS[name]
+    judgement = check.judge(check.wrong or DiffGen(), check.noise)
+    report(name, judgement, float(check.epsilon))
+    assert judgement.bound(SURE) > float(check.epsilon)
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_the_true_method_passes_with_the_same_runs(name: str) -> None:
+    check = CHECKS[name]
+    judgement = check.judge(DiffGen(), PaidNoise)
+    assert judgement.bound(SURE) <= float(check.epsilon)
+
+
+def report(name: str, judgement: Judgement, declared: float) -> None:
+    runs = judgement.runs[0]
+    smallest = smallest_violation(declared=declared, frequency=judgement.frequency, runs=runs, alpha=SURE.alpha)
+    print(  # noqa: T201 - shown by `pytest -s`, for the table in docs/audit.md
+        f"\n{name}: declared {declared:g}, found {judgement.bound(SURE):.3f}, {runs} judged, hits {judgement.hits}; "
+        f"finds {smallest:.2f} with probability 0.99; {judgement.event.words}"
+    )
+
+
+def judge_count(mechanism: Mechanism, runs: int) -> Judgement:
+    """One count of nobody and of one person."""
+    one = Pair(first=(), second=((0,),), why="An empty table and one record")
+    return search_and_judge(mechanism, [one], Effort(judged=runs, variations=0))
+
+
+COUNT_SCHEMA = parse_schema("scumble: schema/1\nattributes:\n  a: {taxonomy: {Any: {x: , y: }}}\n")
+
+
+def test_floating_point_noise_is_found_by_its_digits_and_invisible_after_rounding() -> None:
+    planted = FloatLaplace(schema=COUNT_SCHEMA, epsilon=Fraction(1))
+    judgement = judge_count(planted, 10_000)
+    report("floating-point noise", judgement, 1)
+    assert judgement.bound(SURE) > 1
+    rounded = judge_count(FloatLaplace(schema=COUNT_SCHEMA, epsilon=Fraction(1), rounded=True), 10_000)
+    assert rounded.bound(SURE) <= 1
+
+
+@pytest.mark.parametrize(("epsilon", "runs"), [("0.5", 100_000), ("0.1", 100_000)])
+def test_shares_of_one_in_m_fail_an_insider_and_shares_of_the_honest_do_not(epsilon: str, runs: int) -> None:
+    textbook = InsidersView(schema=COUNT_SCHEMA, epsilon=Fraction(epsilon), parties=3, insiders=1, divided_by=3)
+    judgement = judge_count(textbook, runs)
+    report(f"shares of 1/m, eps {epsilon}", judgement, float(Fraction(epsilon)))
+    assert judgement.bound(SURE) > float(Fraction(epsilon))
+    honest = InsidersView(schema=COUNT_SCHEMA, epsilon=Fraction(epsilon), parties=3, insiders=1, divided_by=2)
+    assert judge_count(honest, runs).bound(SURE) <= float(Fraction(epsilon))
+
+
+SQUARE_SIDE = 1000
+
+
+def square(k: int) -> Pair:
+    """Records on the corners of a square, one of them a step inside along one side or along the other: MDAV groups the
+    corners by the longer side."""
+    corners = np.array([(0, 0), (0, SQUARE_SIDE), (SQUARE_SIDE, 0), (SQUARE_SIDE, SQUARE_SIDE)])
+    rows = [tuple(row) for row in np.repeat(corners, k // 2, axis=0).tolist()][:-1]
+    first, second = (SQUARE_SIDE - 1, SQUARE_SIDE), (SQUARE_SIDE, SQUARE_SIDE - 1)
+    return Pair(first=(*rows, first), second=(*rows, second), why="The corners of a square")
+
+
+@pytest.mark.parametrize(("method", "refuted"), [(S_MDAV, True), (I_MDAV, False)])
+def test_stable_microaggregation_as_published_does_not_keep_its_claim(method: Method, refuted: bool) -> None:
+    k = 40
+    schema = parse_schema(
+        f"scumble: schema/1\nunit: replace\nrows: {2 * k}\nattributes:\n"
+        + "".join(f"  {name}: {{numeric: {{low: 0, high: {SQUARE_SIDE + 1}, step: 1}}}}\n" for name in "ab")
+    )
+    mechanism = WholeRelease(method=method, schema=schema, parameters=NoisyGroupParams(epsilon="1", k=k))
+    judgement = search_and_judge(mechanism, [square(k)], Effort(judged=1_500, variations=0))
+    report(method.name, judgement, 1)
+    assert (judgement.bound(SURE) > 1) is refuted
