@@ -16,6 +16,11 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
+# What the command line prints must not depend on the terminal the tests run in; rich looks at this when it is imported.
+os.environ["COLUMNS"] = "80"
+for setting in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+    os.environ.pop(setting, None)
+
 REQUIRED = "SCUMBLE_REAL_DATA_REQUIRED"
 
 

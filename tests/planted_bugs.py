@@ -81,7 +81,7 @@ class ClaimsMonotone(PartitionScores):
 class Wrapped:
     """DiffGen with one thing changed."""
 
-    name = "diffgen, planted"
+    name = "diffgen"
     summary = "A planted bug."
     parameters = DiffGenParams
 

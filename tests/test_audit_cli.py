@@ -1,4 +1,4 @@
-"""`scumble audit` on the command line and from Python: JSON, exit codes, the page, and going on after an interruption."""
+"""`scumble audit` on the command line and from Python: JSON, exit codes, the page, going on after an interruption."""
 
 import json
 from dataclasses import dataclass, replace

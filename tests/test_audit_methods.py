@@ -2,8 +2,8 @@
 
 Error rates. A true mechanism is accused with probability at most one in a million for each test. The acceptance
 figures (85 % of the declared epsilon with 10,000 judged runs at 99.9 %) are about a typical audit: one audit of the
-selection at eps 1 falls short with probability 2 %, of the others with less, so the median of nine is taken, which falls
-short when five do: less than once in a million.
+selection at eps 1 falls short with probability 2 %, of the others with less, so the median of nine is taken, which
+falls short when five do: less than once in a million.
 """
 
 import statistics

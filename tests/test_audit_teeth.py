@@ -2,8 +2,8 @@
 
 Error rates. A true mechanism is accused with probability at most one in a million for each check below (the confidence
 of its bound), and there are fewer than forty. What each check would find with probability 0.99 is printed by
-`pytest -s` and stands in docs/audit.md; every planted bug lies so far beyond it that the bound would have to fall short of its
-expectation by more than five standard deviations for the bug to be missed.
+`pytest -s` and stands in docs/audit.md; every planted bug lies so far beyond it that the bound would have to fall short
+of its expectation by more than five standard deviations for the bug to be missed.
 """
 
 from dataclasses import dataclass

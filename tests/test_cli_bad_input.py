@@ -20,8 +20,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder with a table, its schema, and a ledger in which another table has spent something already."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SCUMBLE_LEDGER", str(tmp_path / "ledger.db"))
-    for setting in ("FORCE_COLOR", "TTY_COMPATIBLE"):
-        monkeypatch.delenv(setting, raising=False)
     (tmp_path / "people.csv").write_text(people(50, seed=2))
     (tmp_path / "schema.yaml").write_text(SCHEMA)
     assert release(dataset="others", out="first", epsilon="0.5").code == 0

@@ -237,6 +237,25 @@ def test_of_several_releases_into_one_folder_one_appears_and_all_charges_stand(f
     assert scumble("verify", "out").code == 0
 
 
+def test_a_folder_that_appears_just_before_the_release_is_not_touched(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = Path.rename
+
+    def rename_too_late(self: Path, target: Path) -> Path:
+        target.mkdir()
+        (target / "theirs").touch()
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", rename_too_late)
+    ended = release()
+    assert ended.code == 2
+    assert "appeared meanwhile, and is never overwritten" in ended.error
+    assert "The charge stands" in ended.error
+    assert [path.name for path in (folder / "out").iterdir()] == ["theirs"]
+    assert leftovers(folder) == []
+
+
 # ----------------------------------------------------------------------------------------------------------- full disk
 
 

@@ -9,14 +9,16 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from planted_bugs import CountedOnce, RangeFromData, Wrapped
+from planted_bugs import CountedOnce, OneTooSmall, RangeFromData, Wrapped
+from scumble.auditing.asked import check_asked
 from scumble.auditing.cases import parameters_for, settings_of, small_schemas
 from scumble.auditing.method_laws import check_method, check_nothing_unpaid, check_plan, check_refusals, check_spending
 from scumble.errors import CheckError, InputError
 from scumble.methods import METHODS
-from scumble.methods.diffgen.method import DiffGen
+from scumble.methods.diffgen.method import COUNT, DiffGen
 from scumble.methods.diffgen.parameters import DiffGenParams
 from scumble.methods.method import Method
+from scumble.model.cut import Cut
 from scumble.model.plan import Plan
 from scumble.model.release import CellRelease
 from scumble.model.schema import Schema
@@ -103,6 +105,28 @@ def test_broken_laws_are_noticed() -> None:
         check_spending(DropsEmptyCells(), WITH_CLASS, LEAVES)
     with pytest.raises(CheckError, match="more than it paid for"):
         check_spending(CountedOnce(), WITH_CLASS, LEAVES)
+
+
+class AsksTooMuch(Wrapped):
+    """Counts under replace with the bound of add-remove."""
+
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+        measured = holder.measure(OneTooSmall(cut=Cut.leaves(schema)), spend=COUNT)
+        made = DiffGen().run(
+            schema, parameters, Holder(engine=holder._engine, noise=holder._noise, plan=made_plan(schema))
+        )
+        return replace(made, measured=measured.reshape(made.measured.shape))
+
+
+def made_plan(schema: Schema) -> Plan:
+    return DiffGen().plan(schema, LEAVES)
+
+
+def test_a_query_is_held_to_the_law_wherever_it_comes_from() -> None:
+    under_replace = small_schemas()[1]
+    assert check_asked(DiffGen(), under_replace, LEAVES) == 1
+    with pytest.raises(CheckError, match="declares a sensitivity of 1"):
+        check_asked(AsksTooMuch(), under_replace, LEAVES)
 
 
 class RefusesSilently(Wrapped):

@@ -133,7 +133,7 @@ def release(
         planned = chosen.plan(public, settings)
         check_accepted(planned.guarantee, accept)
         source = open_source(data, delimiter=delimiter)
-        _check_before_reading(source, public, engine)
+        check_before_reading(source, public, engine)
         with staging(Path(out)) as stage, Ledger.open(None if ledger is None else Path(ledger)) as book:
             charge.begun = True
             receipt = charge.receipt = book.reserve(
@@ -287,7 +287,8 @@ def check_accepted(guarantee: Guarantee, accept: Sequence[str]) -> None:
         )
 
 
-def _check_before_reading(source: Source, schema: Schema, engine: str) -> None:
+def check_before_reading(source: Source, schema: Schema, engine: str = "memory") -> None:
+    """Refuse what can be told to be wrong from the header, the schema and the options alone."""
     if engine not in ENGINES:
         raise InputError(f"There is no engine {engine!r}. There is: {', '.join(ENGINES)}.")
     drafted = [attribute.name for attribute in schema.attributes if attribute.unconfirmed]

@@ -16,9 +16,9 @@ from scumble.methods.method import Method, Params
 from scumble.model.guarantee import Guarantee, PureDP, Unit, Unproven
 from scumble.model.schema import Outside, Schema
 
-ROWS = 8
+ROWS = 40
 """How many rows a table has where their number is public."""
-SMALLEST_GROUP = 4
+SMALLEST_GROUP = 20
 """What a whole number without a default is set to: of all such parameters there are, the size of a group."""
 
 WITH_CLASS = """\

@@ -21,7 +21,7 @@ from scumble.auditing.outcomes import Draws, Numbers, Path
 ENOUGH = 100
 """A path seen less often on both tables together teaches nothing about its numbers; the watched ones do instead."""
 MOST_BINS = 32
-CHANCE = 2.0
+CHANCE = 2.5
 """Log ratios within so many standard deviations of zero count nothing."""
 TELLING_NUMBERS = 3
 """So many numbers, those that differ most, are also tried each by itself."""

@@ -43,11 +43,11 @@ class Effort:
 
     @property
     def learning(self) -> int:
-        return min(20_000, max(200, self.judged // 4))
+        return min(100_000, max(200, self.judged // 4))
 
     @property
     def scouting(self) -> int:
-        return min(2_000, max(100, self.judged // SCOUTING_SHARE))
+        return min(2_000, max(50, self.judged // SCOUTING_SHARE))
 
 
 @dataclass(frozen=True, kw_only=True)

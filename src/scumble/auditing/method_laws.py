@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from scumble.auditing.asked import check_asked
 from scumble.auditing.cases import declared_epsilon
 from scumble.auditing.laws import engine_of
 from scumble.auditing.neighbours import Record
@@ -35,6 +36,7 @@ def check_method(method: Method, schema: Schema, parameters: Params) -> None:
     check_spending(method, schema, parameters)
     check_nothing_unplanned(method, schema, parameters)
     check_nothing_unpaid(method, schema, parameters)
+    check_asked(method, schema, parameters)
 
 
 def check_plan(method: Method, schema: Schema, parameters: Params) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from scumble.methods.method import Method, Params
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
+from scumble.model.taxonomy import Grid
 from scumble.privacy.noise import Simulation
 
 Record = tuple[int, ...]
@@ -90,6 +91,26 @@ def generic_pairs(schema: Schema) -> Iterator[Pair]:
             rival = _of_class(schema, low, len(schema.classes) - 1)
             shared = [low] * crowd + [rival] * crowd
             yield pair_of(schema, shared, rival, low, f"The record that decides between {crowd} and {crowd}")
+    yield from _square(schema)
+
+
+def _square(schema: Schema) -> Iterator[Pair]:
+    """Under `replace`, people on the corners of a square, one of them a step inside along one side or along the other:
+    whoever groups by distance turns all groups round."""
+    sides = [place for place, attribute in enumerate(schema.attributes) if isinstance(attribute.domain, Grid)][:2]
+    if schema.unit is not Unit.REPLACE or len(sides) < 2 or (schema.rows or 0) < 8:
+        return
+    high = [attribute.domain.size - 1 for attribute in schema.attributes]
+
+    def person(first: int, second: int) -> Record:
+        codes = dict(zip(sides, (first, second), strict=True))
+        return tuple(codes.get(place, 0) for place in range(len(schema.attributes)))
+
+    one, two = high[sides[0]], high[sides[1]]
+    corners = [person(0, 0), person(0, two), person(one, 0), person(one, two)]
+    shared = [corner for corner in corners for _ in range((schema.rows or 0) // 4)][: (schema.rows or 0) - 1]
+    why = "The corners of a square, one person a step inside along one side or along the other"
+    yield pair_of(schema, shared, person(one - 1, two), person(one, two - 1), why)
 
 
 def mutations(pair: Pair, schema: Schema, draw: Simulation) -> Pair:

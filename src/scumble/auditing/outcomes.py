@@ -5,7 +5,6 @@ whatever else is no number. Runs with the same path have the same numbers in the
 A release is read field by field, whatever its type: a field that is added later is seen, too.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
@@ -24,6 +23,8 @@ PUBLIC_FIELDS = frozenset({"method", "parameters", "plan", "rounding", "story"})
 DERIVED_FIELDS = frozenset({"count"})
 """A function of the measured counts, as `check_method` makes sure. Seeing it twice would count evidence twice."""
 NO_DIGIT = -1100.0
+COARSE = 12
+"""Published records are counted in at most so many parts of a domain: more would be noise to a learner."""
 
 
 @dataclass(kw_only=True)
@@ -122,12 +123,13 @@ class Look:
             self._named.append((f"the finest binary digit of {name}", len(flat)))
 
     def _take_sequence(self, name: str, value: Sequence[Any] | npt.NDArray[Any]) -> None:
-        flat = np.array(value)
-        if flat.dtype.kind in "iufb":
-            self._words.append(f"{name} has shape {flat.shape}")
-            self._take_numbers(name, flat)
+        flat = np.array(value, dtype=object)
+        self._words.append(f"{name} has shape {flat.shape}")
+        if all(isinstance(each, int | float | np.number) for each in flat.ravel()):
+            self._take_numbers(name, np.array(value))
         else:
-            self._words.append(f"{name} is {json.dumps(np.array(value, dtype=object).tolist(), default=str)}")
+            for place, below in enumerate(value, start=1):
+                self._take(f"{name} {place}", below)
 
 
 def summary(columns: Mapping[str, npt.NDArray[Any]], schema: Schema) -> dict[str, Any]:
@@ -140,8 +142,10 @@ def summary(columns: Mapping[str, npt.NDArray[Any]], schema: Schema) -> dict[str
         if name == target:
             continue
         codes = codes_of(column, schema, name)
-        crossed = codes if labels is None else codes * len(schema.classes) + labels
-        told[name] = np.bincount(crossed, minlength=schema[name].domain.size * len(schema.classes))
+        size = schema[name].domain.size
+        width = min(size, COARSE)
+        crossed = (codes * width // size) * len(schema.classes) + (0 if labels is None else labels)
+        told[name] = np.bincount(crossed, minlength=width * len(schema.classes))
         if column.dtype.kind in "iuf":
             told[f"sum of {name}"] = np.array([np.nansum(column.astype(np.float64))])
     return told

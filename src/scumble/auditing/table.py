@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from scumble.auditing.audit import Finding, Subject, examine, method_subject
+from scumble.auditing.bounds import epsilon_bounds
 from scumble.auditing.cases import declared_epsilon, parameters_for, served_schema, settings_of
 from scumble.auditing.exact import exact_loss
 from scumble.auditing.mechanisms import SingleAnswer
@@ -27,8 +28,11 @@ from scumble.model.cut import Cut
 from scumble.privacy.query import CellCounts
 
 BUDGETS = (Fraction(1, 10), Fraction(1), Fraction(3))
-SINGLE_RUNS = 500_000
+SINGLE_RUNS = {Fraction(1, 10): 500_000}
+"""Judged runs of single answers: the smaller the epsilon, the more it takes to see it."""
+FEWER_RUNS = 100_000
 CONFIDENCE = Fraction(999, 1000)
+SINGLE_ANSWERS = ("one count", "one permute-and-flip selection")
 BEGIN, END = "<!-- begin: made by `make audit` -->", "<!-- end -->"
 TWO_SPLITS = """\
 scumble: schema/1
@@ -45,7 +49,7 @@ def one_count(epsilon: Fraction) -> Subject:
     schema = parse_schema("scumble: schema/1\nattributes:\n  any: {taxonomy: {Any: {a: }}}\n")
     mechanism = SingleAnswer(schema=schema, query=CellCounts(cut=Cut.top(schema)), epsilon=epsilon)
     pair = Pair(first=(), second=((0,),), why="An empty table and one record")
-    return Subject(name="one count", parameters={}, mechanism=mechanism, pairs=[pair], declared=epsilon)
+    return Subject(name=SINGLE_ANSWERS[0], parameters={}, mechanism=mechanism, pairs=[pair], declared=epsilon)
 
 
 def one_selection(epsilon: Fraction) -> Subject:
@@ -57,16 +61,14 @@ def one_selection(epsilon: Fraction) -> Subject:
     mechanism = SingleAnswer(schema=schema, query=query, epsilon=epsilon)
     crowd, lone = (0, 0, 0), (0, 1, 1)
     pair = Pair(first=(crowd,), second=(crowd, lone), why="A lone record that the second split sets apart")
-    return Subject(
-        name="one permute-and-flip selection", parameters={}, mechanism=mechanism, pairs=[pair], declared=epsilon
-    )
+    return Subject(name=SINGLE_ANSWERS[1], parameters={}, mechanism=mechanism, pairs=[pair], declared=epsilon)
 
 
 def subjects(runs: int) -> Iterator[tuple[Subject, int]]:
     """Everything to audit, with the runs to judge on."""
     for epsilon in BUDGETS:
-        yield one_count(epsilon), SINGLE_RUNS
-        yield one_selection(epsilon), SINGLE_RUNS
+        yield one_count(epsilon), SINGLE_RUNS.get(epsilon, FEWER_RUNS)
+        yield one_selection(epsilon), SINGLE_RUNS.get(epsilon, FEWER_RUNS)
     for method in METHODS:
         for settings in settings_of(method):
             parameters = parameters_for(method, 1, settings)
@@ -115,7 +117,19 @@ def markdown(findings: list[Finding]) -> str:
             f"| {100 * each.found / float(each.declared):.0f} % | {each.judged:,} | {smallest} |"
         )
     sure = f"{budget_text(100 * CONFIDENCE)} % for all {len(findings)} lines together"
-    return "\n".join([*lines, "", f"Confidence: {sure}.", "", exact_table()])
+    return "\n".join([*lines, "", f"Confidence: {sure}.", "", *_alone(findings), "", exact_table()])
+
+
+def _alone(findings: list[Finding]) -> list[str]:
+    """What the audits of single answers find when each is read by itself."""
+    lines = [f"Single answers, each by itself at {budget_text(100 * CONFIDENCE)} %:", ""]
+    for each in findings:
+        if each.method in SINGLE_ANSWERS:
+            few, many = sorted(each.hits)
+            alone = float(epsilon_bounds(many, few, (each.judged, each.judged), float(1 - CONFIDENCE)))
+            share = 100 * alone / float(each.declared)
+            lines.append(f"- {each.method}, eps {budget_text(each.declared)}: {alone:.4f} ({share:.0f} %)")
+    return lines
 
 
 def exact_table() -> str:

@@ -16,6 +16,9 @@ from scumble.model.release import CellRelease, RecordRelease
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Domain, Grid, Tree
 
+FAR = 1e6
+"""How far off the nearest of no records is."""
+
 
 class Watch:
     """Whom the onlooker has in mind: the records that set a pair apart, everybody else being known to them."""
@@ -62,8 +65,9 @@ class Watch:
             for attribute, code in zip(self._schema.attributes, record, strict=True)
         }
 
-    def _alike(self, record: Record, release: RecordRelease) -> list[int]:
-        """How many published records are like this one: in each attribute with the class, added up, and in all."""
+    def _alike(self, record: Record, release: RecordRelease) -> list[float]:
+        """How many published records are like this one: in each attribute with the class, added up, and in all; and how
+        far off the nearest one is."""
         codes = self._published_codes(record, release.schema)
         same = {name: codes_of(column, release.schema, name) == codes[name] for name, column in release.columns.items()}
         target = same.get(str(release.schema.target), np.True_)

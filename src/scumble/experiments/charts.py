@@ -92,10 +92,15 @@ def write_svg(chart: Chart, path: Path) -> None:
         for axes in every[len(chart.panels) :]:
             axes.set_axis_off()
         figure.suptitle(chart.title, fontweight="bold")
-        legend = figure.legend(
-            list(handles.values()), list(handles), loc="outside lower center", ncols=2 * columns + 1, frameon=False
+        figure.legend(
+            list(handles.values()),
+            list(handles),
+            loc="outside lower center",
+            ncols=2 * columns + 1,
+            frameon=False,
+            title=chart.note or None,
+            title_fontsize=8,
         )
-        legend.set_title(chart.note, {"size": 8})
         figure.savefig(path, format="svg", metadata={"Date": None, "Creator": "scumble"})
 
 

@@ -203,8 +203,8 @@ def _figure(title: str, found: Curves, base: float, lower: float, claims: tuple[
         levels=(Level(label="BA", y=base), Level(label="LA", y=lower)),
     )
     runs = next(iter(found.values())).number
-    chart = Chart(title=title, panels=(panel,), note=f"mean of {runs} runs, bands: 95 %")
-    return Figure(title=title, rows=rows, claims=claims, chart=chart, notes=(*NOTES, f"{runs} runs at each point."))
+    chart = Chart(title=title, panels=(panel,), note="one run" if runs == 1 else f"mean of {runs} runs, bands: 95 %")
+    return Figure(title=title, rows=rows, claims=claims, chart=chart, notes=(*NOTES, f"Runs at each point: {runs}."))
 
 
 def _point(rounds: int, mean: Mean) -> Point:

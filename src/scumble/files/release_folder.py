@@ -14,9 +14,19 @@ from scumble.errors import BudgetError, InputError
 from scumble.files.report import miners_page, report_page
 from scumble.files.schema_file import read_schema, write_schema
 from scumble.files.tables import Progress, read_counts, read_records, write_counts, write_records, write_table
-from scumble.model.guarantee import KAnonymity, PureDP, Unit, Unproven, from_json, to_json
-from scumble.model.plan import Plan, Planned, PlanWithoutDP, Spend
-from scumble.model.release import CellRelease, RecordRelease, Release
+from scumble.model.guarantee import (
+    IntervalPrivacy,
+    KAnonymity,
+    LocalDP,
+    PureDP,
+    Unit,
+    Unproven,
+    from_json,
+    to_json,
+)
+from scumble.model.noise_model import NoiseModel
+from scumble.model.plan import BlurPlan, Plan, Planned, PlanWithoutDP, Spend
+from scumble.model.release import BlurredRelease, CellRelease, RecordRelease, Release
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Schema
 
@@ -28,7 +38,8 @@ def write_release(
 ) -> str:
     """Write all files into an existing empty folder and return the SHA-256 of release.json, which covers the others.
 
-    `table` says whether cells are also written out as rows; records always are.
+    `table` says whether cells are also written out as rows; records always are. The table of blurred records, which
+    may be larger than memory, already stands in the folder.
     """
     write_schema(release.schema, folder / "schema.yaml", heading="The published, generalized domain.")
     facts = _write_contents(release, folder, table=table, progress=progress)
@@ -69,6 +80,9 @@ def _write_contents(release: Release, folder: Path, *, table: bool, progress: Pr
             "variance": release.variance,
             "recommended": "table.csv" if table else "counts.csv",
         }
+    if isinstance(release, BlurredRelease):
+        write_noise(release.noise, folder / "noise.json")
+        return {"kind": "blurred", "records": release.records, "recommended": "table.csv"}
     assert isinstance(release, RecordRelease)
     write_records(release, folder / "table.csv")
     for name, document in release.documents.items():
@@ -80,6 +94,27 @@ def _write_contents(release: Release, folder: Path, *, table: bool, progress: Pr
         "documents": sorted(release.documents),
         "recommended": "table.csv",
     }
+
+
+def write_noise(noise: NoiseModel, path: Path) -> None:
+    path.write_text(json.dumps(noise.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read_noise(path: Path) -> NoiseModel:
+    """A noise model from its file."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} holds no noise model: {error}. Give a folder that `scumble perturb` wrote.") from error
+    return NoiseModel.from_json(data)
+
+
+def check_noise(noise: NoiseModel, schema: Schema) -> None:
+    """Refuse a noise model that does not publish the domains of schema.yaml."""
+    told = {attribute.name: attribute.domain for attribute in noise.published.attributes}
+    stated = {attribute.name: attribute.domain for attribute in schema.attributes}
+    if told != stated or noise.published.target != schema.target:
+        raise InputError("noise.json and schema.yaml describe different tables. Take files that were written together.")
 
 
 def manifest_text(manifest: Mapping[str, Any]) -> str:
@@ -117,6 +152,10 @@ def read_release(folder: Path) -> Release:
     try:
         if manifest["kind"] == "cells":
             return _read_cells(folder, manifest, schema)
+        if manifest["kind"] == "blurred":
+            noise = read_noise(folder / "noise.json")
+            check_noise(noise, schema)
+            return BlurredRelease(noise=noise, records=int(manifest["records"]), **_common(manifest, schema))
         columns = read_records(folder / "table.csv", schema)
         documents = {name: json.loads((folder / f"{name}.json").read_bytes()) for name in manifest["documents"]}
         return RecordRelease(columns=columns, documents=documents, **_common(manifest, schema))
@@ -150,7 +189,7 @@ def _common(manifest: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     }
 
 
-def _read_plan(manifest: Mapping[str, Any]) -> Planned:
+def _read_plan(manifest: Mapping[str, Any]) -> Planned | BlurPlan:
     guarantee = from_json(manifest["guarantee"])
     fields: dict[str, Any] = {
         "spends": tuple(Spend.from_json(spend) for spend in manifest["spends"]),
@@ -161,4 +200,6 @@ def _read_plan(manifest: Mapping[str, Any]) -> Planned:
         return Plan(guarantee=guarantee, **fields)
     if isinstance(guarantee, KAnonymity | Unproven):
         return PlanWithoutDP(guarantee=guarantee, unit=Unit(manifest["unit"]), **fields)
+    if isinstance(guarantee, LocalDP | IntervalPrivacy):
+        return BlurPlan(guarantee=guarantee, unit=Unit(manifest["unit"]), **fields)
     raise ValueError(f"a guarantee that this version reads: {type(guarantee).__name__}")

@@ -1,5 +1,6 @@
 """Folders that appear whole or not at all: written under another name beside the target, then renamed."""
 
+import errno
 import fcntl
 import os
 import shutil
@@ -26,10 +27,17 @@ class Staging:
     def publish(self) -> None:
         for path in [*self.folder.iterdir(), self.folder]:
             _flush(path)
-        if _stands(self.target):
-            raise InputError(f"{self.target} appeared meanwhile, and is never overwritten. Give another --out.")
         self.folder.chmod(0o755)
-        self.folder.rename(self.target)
+        try:
+            if _stands(self.target):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+            self.folder.rename(self.target)
+        except OSError as error:
+            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
+                raise
+            raise InputError(
+                f"{self.target} appeared meanwhile, and is never overwritten. Give another --out."
+            ) from error
         _flush(self.target.parent)
 
 

@@ -10,10 +10,12 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from scumble.errors import CheckError, InputError
+from scumble.files.blurred_table import published_blocks
 from scumble.files.release_folder import file_hash, manifest_text, read_manifest, read_release, seal
 from scumble.files.tables import column_names
 from scumble.model.counts import Integers
-from scumble.model.release import CellRelease, RecordRelease, Release
+from scumble.model.guarantee import to_json
+from scumble.model.release import BlurredRelease, CellRelease, RecordRelease, Release
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Grid
 
@@ -59,6 +61,8 @@ def _check_contents(folder: Path, manifest: Mapping[str, Any], release: Release)
         yield from _check_cells(folder, manifest, release)
     elif isinstance(release, RecordRelease):
         yield _check_records(manifest, release)
+    elif isinstance(release, BlurredRelease):
+        yield from _check_blurred(folder, manifest, release)
 
 
 def _check_cells(folder: Path, manifest: Mapping[str, Any], release: CellRelease) -> Iterator[str]:
@@ -89,6 +93,16 @@ def _check_records(manifest: Mapping[str, Any], release: RecordRelease) -> str:
     if manifest["records"] != release.records:
         raise CheckError("table.csv has not as many records as release.json says. Do not trust this folder.")
     return f"table.csv has the stated {release.records:,} records, all within schema.yaml"
+
+
+def _check_blurred(folder: Path, manifest: Mapping[str, Any], release: BlurredRelease) -> Iterator[str]:
+    if to_json(release.noise.guarantee) != to_json(release.plan.guarantee):
+        raise CheckError("The noise model does not give the stated guarantee. Do not trust this folder.")
+    yield "noise.json gives the stated guarantee, and publishes the domains of schema.yaml"
+    found = sum(len(next(iter(block.values()))) for block in published_blocks(folder / "table.csv", release.noise))
+    if manifest["records"] != found:
+        raise CheckError("table.csv has not as many records as release.json says. Do not trust this folder.")
+    yield f"table.csv has the stated {found:,} records, all as noise.json publishes them"
 
 
 def _check_table(path: Path, release: CellRelease) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from scumble.errors import BudgetError
 from scumble.model.budget import budget_text
-from scumble.model.guarantee import KAnonymity, PureDP, Unit, Unproven, to_json
+from scumble.model.guarantee import IntervalPrivacy, KAnonymity, LocalDP, PureDP, Unit, Unproven, to_json
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,3 +104,23 @@ class PlanWithoutDP:
 
 
 Planned = Plan | PlanWithoutDP
+"""What a method plans, and a holder answers by."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlurPlan:
+    """What people spend who blur their own records: an epsilon for each attribute that local privacy covers.
+
+    Nobody holds a table here, so no holder and no ledger knows this plan.
+    """
+
+    guarantee: LocalDP | IntervalPrivacy
+    unit: Unit
+    spends: tuple[Spend, ...]
+    cells_at_most: int
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        due = self.guarantee.epsilon if isinstance(self.guarantee, LocalDP) else Fraction(0)
+        if sum((spend.total(self.unit) for spend in self.spends), Fraction(0)) != due:
+            raise BudgetError("The blurs do not cost what the guarantee says. Take a noise model's own guarantee.")

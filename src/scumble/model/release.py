@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.model.counts import Integers
-from scumble.model.plan import Planned
+from scumble.model.noise_model import NoiseModel
+from scumble.model.plan import BlurPlan, Planned
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Schema
 
@@ -21,7 +22,7 @@ class Release:
 
     method: str
     parameters: Mapping[str, Any]
-    plan: Planned
+    plan: Planned | BlurPlan
     schema: Schema
     story: tuple[str, ...] = ()
 
@@ -56,3 +57,12 @@ class RecordRelease(Release):
     @property
     def records(self) -> int:
         return len(next(iter(self.columns.values()), ()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlurredRelease(Release):
+    """Records that their owners blurred before anybody saw them, and how. They stay in their file: there may be many
+    millions."""
+
+    noise: NoiseModel
+    records: int
