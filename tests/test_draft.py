@@ -15,6 +15,8 @@ from scumble.errors import InputError
 from scumble.files import datasets
 from scumble.files.draft import DRAFT_HEADING, MOST_CATEGORIES, draft_schema
 from scumble.files.schema_file import parse_schema, schema_text
+from scumble.files.sources import check_columns, open_source
+from scumble.model.guarantee import Unit
 from scumble.model.schema import Outside
 from scumble.model.taxonomy import Grid, Tree
 from strategies import labels
@@ -120,13 +122,11 @@ def test_data_sets_are_found_where_the_setting_says(tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize("name", datasets.NAMES)
 def test_the_reference_data_sets_fit_their_schemas(data_folder: Path, name: str) -> None:
     """Every row of theirs lies inside: their schemas drop none and clamp none."""
-    from scumble.files.sources import check_columns, open_source
-
     found = datasets.load(name)
     source = open_source(found.path)
     check_columns(source, found.schema)
     strict = tuple(replace(attribute, outside=Outside.DROP) for attribute in found.schema.attributes)
-    schema = replace(found.schema, attributes=strict, unit=type(found.schema.unit)("add-remove"))
+    schema = replace(found.schema, attributes=strict, unit=Unit.ADD_REMOVE)
     kept = sum(len(block[0]) for block in code_blocks(source.batches(schema), schema))
     with found.path.open(encoding="utf-8") as file:
         assert kept == sum(1 for line in file if line.strip()) - 1

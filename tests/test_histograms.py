@@ -13,10 +13,11 @@ import scumble
 from scumble.auditing.laws import engine_of
 from scumble.engines.coding import code_blocks
 from scumble.errors import InputError
+from scumble.evaluation import training_sample
 from scumble.experiments.recipes import RECIPES
 from scumble.experiments.trials import CodedTable
 from scumble.files.sources import open_source
-from scumble.flow import method_named, parameters_of, run, training_sample
+from scumble.flow import method_named, parameters_of, run
 from scumble.methods.histograms.method import Histograms, published_values
 from scumble.methods.histograms.tables import class_totals, draw_rows, project
 from scumble.model.counts import Integers
@@ -72,7 +73,7 @@ def test_a_published_value_is_read_back_as_its_code(data: st.DataObject, domain:
     missing = getattr(domain, "missing", None)
     here = Attribute(name="here", domain=domain, outside=Outside.DROP, missing=missing)
     schema = Schema(attributes=(here,))
-    # As in flow.training_sample: a missing number is NaN in memory and null in a table.
+    # As in evaluation.training_sample: a missing number is NaN in memory and null in a table.
     source = open_source(pa.table({"here": pa.array(published_values(domain, codes), from_pandas=True)}))
     read = [block[0] for block in code_blocks(source.batches(schema), schema)]
     assert np.concatenate(read).tolist() == codes.tolist()

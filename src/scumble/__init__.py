@@ -16,8 +16,9 @@ run, `mining` is what the receiver does, `files` is the edge to the disk, `flow`
 
 from scumble.auditing.audit import Finding, audit
 from scumble.errors import BudgetError, CheckError, InputError, Interrupted, ScumbleError
+from scumble.evaluation import evaluate
 from scumble.files.schema_file import read_schema, write_schema
-from scumble.flow import Published, evaluate, load_release, plan, release, verify
+from scumble.flow import Published, load_release, plan, release, verify
 from scumble.model.guarantee import Unit
 from scumble.model.plan import Plan, Spend
 from scumble.model.release import Release

@@ -8,21 +8,17 @@ No row is read before `reserve`. After it, whatever happens, the charge stands.
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-import pyarrow as pa
 from pydantic import ValidationError
 
 from scumble.engines import ENGINES, Engine
-from scumble.engines.coding import code_blocks, read_numbers
 from scumble.errors import InputError, Interrupted, ScumbleError
 from scumble.files.release_folder import read_release, write_release
 from scumble.files.schema_file import read_schema
-from scumble.files.sources import FrameSource, Source, check_columns, open_source
+from scumble.files.sources import Source, check_columns, open_source
 from scumble.files.staging import staging
 from scumble.files.validation import wrong_parameter
 from scumble.files.verify import verify_folder
@@ -32,14 +28,10 @@ from scumble.model.guarantee import Guarantee, IntervalPrivacy, KAnonymity, Unit
 from scumble.model.plan import Planned
 from scumble.model.release import CellRelease, RecordRelease, Release
 from scumble.model.schema import Schema
-from scumble.model.taxonomy import Grid, Tree
 from scumble.privacy.fingerprint import fingerprint
 from scumble.privacy.holder import Holder
 from scumble.privacy.ledger import Ledger, Receipt
 from scumble.privacy.noise import Noise, PaidNoise
-
-if TYPE_CHECKING:
-    from scumble.mining.sample import Sample
 
 WEAKER: Mapping[str, type[Guarantee]] = {
     "interval": IntervalPrivacy,
@@ -185,93 +177,6 @@ def load_release(folder: str | Path) -> Release:
 def verify(folder: str | Path) -> list[str]:
     """Check a release folder without the private data; every check that held, in words."""
     return verify_folder(Path(folder))
-
-
-def evaluate(
-    folder: str | Path,
-    *,
-    test: Any,
-    train: Any = None,
-    table: str = "table",
-    delimiter: str = ",",
-    classifiers: Sequence[str] = ("tree", "boosting"),
-) -> dict[str, Any]:
-    """What a miner can do with a release: accuracy and AUC, on `test`, of classifiers trained on it.
-
-    With `train`, the raw rows, the same classifiers trained on those stand beside. Both kinds of rows are private: the
-    figures are for the owner and are not covered by the release's guarantee.
-    """
-    # scikit-learn takes a second to import, which no other verb needs.
-    from scumble.mining.evaluate import majority, score
-
-    made = load_release(folder)
-    if table != "table":
-        raise InputError(f"The release has no {table}.csv. Leave out --table.")
-    published = training_sample(made)
-    judged = _sample(open_source(test, delimiter=delimiter), made.schema)
-    result = {**score(published, judged, made.schema, classifiers=classifiers), "majority": majority(published, judged)}
-    if train is not None:
-        source = open_source(train, delimiter=delimiter)
-        fine = finest_schema(made.schema, source)
-        raw = score(
-            _sample(source, fine),
-            _sample(open_source(test, delimiter=delimiter), fine),
-            fine,
-            classifiers=classifiers,
-        )
-        result["raw"] = raw
-    return result
-
-
-def training_sample(release: Release) -> "Sample":
-    """What a miner trains on: the published cells by their counts, or the published records."""
-    from scumble.mining.sample import sample_of_counts
-
-    if isinstance(release, CellRelease):
-        return sample_of_counts(release.schema, release.count)
-    assert isinstance(release, RecordRelease)
-    # A missing number is NaN in memory and an empty cell in a table.
-    columns = {name: pa.array(column, from_pandas=True) for name, column in release.columns.items()}
-    return _sample(FrameSource(table=pa.table(columns)), release.schema)
-
-
-def _sample(source: Source, schema: Schema) -> "Sample":
-    """All rows of a source, coded."""
-    from scumble.mining.sample import Sample
-
-    check_columns(source, schema)
-    blocks = list(code_blocks(source.batches(schema), schema))
-    columns = {
-        attribute.name: np.concatenate([block[place] for block in blocks] or [np.zeros(0, dtype=np.uint8)])
-        for place, attribute in enumerate(schema.attributes)
-    }
-    codes = np.stack([columns[attribute.name].astype(np.int64) for attribute in schema.predictors], axis=1)
-    if schema.target is None:
-        raise InputError("The release has no class to predict. Evaluate a release made with a `target`.")
-    return Sample(codes=codes, labels=columns[schema.target].astype(np.int64), weights=None)
-
-
-def finest_schema(published: Schema, source: Source) -> Schema:
-    """The schema of the raw rows: the leaves of the public trees, and every number that occurs a cell of its own.
-
-    It is read off the rows, so it serves the owner's own comparison and nothing that is published.
-    """
-    check_columns(source, published)
-    attributes = []
-    batches = list(source.batches(published))
-    for attribute in published.attributes:
-        domain = attribute.domain
-        if isinstance(domain, Tree):
-            domain = domain.origin or domain
-        else:
-            columns = [read_numbers(batch.column(attribute.name)) for batch in batches]
-            values = np.unique(np.concatenate(columns or [np.zeros(0)]))
-            values = values[np.isfinite(values)]
-            edges = [Decimal(repr(float(value))) for value in values] or [Decimal(0)]
-            beyond = edges[-1] + max(abs(edges[-1]), Decimal(1))  # a step that no rounding swallows
-            domain = Grid(edges=(*edges, beyond), missing=domain.missing)
-        attributes.append(replace(attribute, domain=domain))
-    return replace(published, attributes=tuple(attributes))
 
 
 def check_accepted(guarantee: Guarantee, accept: Sequence[str]) -> None:

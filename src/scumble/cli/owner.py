@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from scumble import flow
+from scumble import evaluation, flow
 from scumble.cli.options import with_method_options
 from scumble.cli.output import err, out, print_json, print_table, print_text, progress_bar
 from scumble.engines import ENGINES
@@ -141,7 +141,7 @@ def evaluate(
 ) -> None:
     """What a miner can do with a release: accuracy and AUC on raw test rows."""
     with err.status("training and judging"):
-        result = flow.evaluate(folder, test=test, train=train, table=table, delimiter=delimiter_of(delimiter))
+        result = evaluation.evaluate(folder, test=test, train=train, table=table, delimiter=delimiter_of(delimiter))
     if json:
         print_json(result)
     else:

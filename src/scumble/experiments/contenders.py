@@ -14,9 +14,10 @@ import numpy as np
 import scumble
 from scumble.engines.memory import MemoryEngine
 from scumble.errors import InputError
+from scumble.evaluation import training_sample
 from scumble.experiments import peers
 from scumble.experiments.trials import CodedTable
-from scumble.flow import method_named, parameters_of, run, training_sample
+from scumble.flow import method_named, parameters_of, run
 from scumble.mining.evaluate import accuracy, area_under_curve, score
 from scumble.mining.sample import Sample
 from scumble.model.schema import Schema

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from scumble import flow
 from scumble.errors import BudgetError
+from scumble.evaluation import evaluate
 from scumble.experiments.examples import write_patients
 from scumble.model.plan import Planned
 from scumble.privacy.ledger import Ledger
@@ -66,8 +67,8 @@ def run_demo(out: Path | None = None, *, watcher: Watcher | None = None) -> Demo
     show.published(flow.release(data, schema=schema, epsilon="1", ledger=ledger, out=target))
 
     show.command(f"scumble evaluate {target} --test {test} --train {data}")
-    evaluation = flow.evaluate(target, test=test, train=data)
-    show.evaluation(evaluation)
+    scores = evaluate(target, test=test, train=data)
+    show.evaluation(scores)
 
     again = folder / "again"
     show.command(f"scumble release {data} --schema {schema} --epsilon 1 --ledger {ledger} --out {again}")
@@ -83,7 +84,7 @@ def run_demo(out: Path | None = None, *, watcher: Watcher | None = None) -> Demo
         entries = book.verify()
     show.text(f"  ok  {entries} entries, chain and arithmetic hold")
     show.text(f"\nOpen {target / 'report.html'} in a browser; {target / 'README.md'} is for the miner.")
-    return Demo(folder=folder, release=target, evaluation=evaluation, refused=refused, checks=checks)
+    return Demo(folder=folder, release=target, evaluation=scores, refused=refused, checks=checks)
 
 
 def _expect_refusal(data: Path, schema: Path, ledger: Path, out: Path) -> str:

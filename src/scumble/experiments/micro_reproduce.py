@@ -17,8 +17,7 @@ LABELS = {
 }
 NOTES = (
     "Bounds come from the public schemas; the paper takes 1.5 times the observed maximum, which is not public.",
-    "`il1s` is as in the paper, noise unclamped; `clamped` brings centres back into the public domain, which is free, and "
-    "is what the plot shows.",
+    "`il1s` is as in the paper, noise unclamped; `clamped` brings centres back into the domain, which the plot shows.",
     "All under `replace` at the same epsilon. S-MDAV's line is what its noise would give if its claim held.",
 )
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from scumble.engines.coding import Block, code_blocks
 from scumble.engines.memory import MemoryEngine
+from scumble.evaluation import training_sample
 from scumble.files.sources import Source
-from scumble.flow import method_named, parameters_of, run, training_sample
+from scumble.flow import method_named, parameters_of, run
 from scumble.mining.evaluate import score
 from scumble.mining.sample import Sample
 from scumble.model.counts import Integers

@@ -105,7 +105,9 @@ def read_noise(path: Path) -> NoiseModel:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} holds no noise model: {error}. Give a folder that `scumble perturb` wrote.") from error
+        raise InputError(
+            f"{path} holds no noise model: {error}. Give a folder that `scumble perturb` wrote."
+        ) from error
     return NoiseModel.from_json(data)
 
 

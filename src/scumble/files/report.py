@@ -15,9 +15,9 @@ from markupsafe import Markup, escape
 
 from scumble.files.page_text import environment, percent, significant, whole
 from scumble.model.counts import Integers
-from scumble.model.guarantee import PureDP, Unit
+from scumble.model.guarantee import LocalDP, PureDP, Unit
 from scumble.model.plan import Spend
-from scumble.model.release import CellRelease, RecordRelease, Release
+from scumble.model.release import BlurredRelease, CellRelease, RecordRelease, Release
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Attribute
 from scumble.model.taxonomy import Grid
@@ -45,6 +45,8 @@ def report_page(release: Release, receipt: Mapping[str, str]) -> str:
     """The report as one self-contained HTML file."""
     if isinstance(release, CellRelease):
         page, contents = "report.html", _cell_contents(release)
+    elif isinstance(release, BlurredRelease):
+        page, contents = "blurred.html", {"local": isinstance(release.plan.guarantee, LocalDP)}
     else:
         assert isinstance(release, RecordRelease)
         page, contents = "records.html", {"summaries": _summaries(release)}
@@ -101,6 +103,9 @@ def _summaries(release: RecordRelease) -> dict[str, tuple[float, float]]:
 def miners_page(release: Release, recommended: str) -> str:
     """The README for the receiver who mines the table; its code runs in the folder as it stands."""
     private = isinstance(release.plan.guarantee, PureDP)
+    if isinstance(release, BlurredRelease):
+        local = isinstance(release.plan.guarantee, LocalDP)
+        return environment().get_template("blurred.md").render(release=release, local=local)
     if not isinstance(release, CellRelease):
         return environment().get_template("records.md").render(release=release, private=private)
     attributes = [_published(attribute) for attribute in _columns(release)]

@@ -53,6 +53,8 @@ class TreeModel:
     missing_left: npt.NDArray[np.bool_]
     shares: Floats
     """The classes' shares at each node: shape (nodes, classes)."""
+    target: str | None = None
+    """What the class is called in a table, where that is known."""
 
     @property
     def leaves(self) -> int:
@@ -91,6 +93,7 @@ class TreeModel:
                 {"name": f.name} if f.values is None else {"name": f.name, "values": list(f.values)}
                 for f in self.features
             ],
+            "target": self.target,
             "classes": list(self.classes),
             "nodes": {
                 "feature": self.feature.tolist(),
@@ -121,6 +124,7 @@ class TreeModel:
                 right=np.array(nodes["right"], dtype=np.int64),
                 missing_left=np.array(nodes["missing_left"], dtype=np.bool_),
                 shares=np.array(nodes["shares"], dtype=np.float64),
+                target=data.get("target"),
             )
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise InputError(f"This is no tree: {error!r}. Take a file that `scumble mine train` wrote.") from error

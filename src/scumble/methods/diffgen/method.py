@@ -29,8 +29,8 @@ from scumble.privacy.query import CellCounts
 CHOOSE = "choose a split"
 COUNT = "count the cells"
 PUBLISHED_RESOLUTION = 1023
-"""Published mode measures counts in 1/1023rds, so that rounding them gives the paper's rounded continuous noise. Odd, so
-that none lies half way between two whole numbers."""
+"""Published mode measures counts in 1/1023rds, so that rounding them gives the paper's rounded continuous noise. Odd,
+so that none lies half way between two whole numbers."""
 
 
 class DiffGen:
