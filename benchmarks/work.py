@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 
 import scumble
 from scumble.engines import ENGINES
-from scumble.files.release_folder import write_table
 from scumble.files.sources import open_source
+from scumble.files.tables import write_table
 from scumble.flow import method_named, parameters_of
-from scumble.model.release import Release
+from scumble.model.release import CellRelease
 from scumble.model.schema import Schema
 from scumble.privacy.holder import Holder
 from scumble.privacy.noise import PaidNoise
@@ -66,7 +66,7 @@ def read_csv(path: Path) -> None:
     pacsv.read_csv(path)
 
 
-def release(path: Path, schema: Schema, work: Path, parameters: dict[str, Any], engine: str = "memory") -> Release:
+def release(path: Path, schema: Schema, work: Path, parameters: dict[str, Any], engine: str = "memory") -> CellRelease:
     """A release without table.csv into a folder of its own, charged to a ledger of its own."""
     with scratch(work) as folder:
         published = scumble.release(
@@ -78,10 +78,11 @@ def release(path: Path, schema: Schema, work: Path, parameters: dict[str, Any], 
             table=False,
             **parameters,
         )
+        assert isinstance(published.release, CellRelease)
         return published.release
 
 
-def write_rows(made: Release, work: Path) -> int:
+def write_rows(made: CellRelease, work: Path) -> int:
     """table.csv of a release; how many rows it has."""
     with scratch(work) as folder:
         write_table(made, folder / "table.csv")

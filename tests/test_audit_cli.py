@@ -22,7 +22,7 @@ from scumble.experiments.examples import write_patients
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
 
-QUICK = ("--runs", 200, "--variations", 0, "--workers", 1)
+QUICK = ("--runs", 200, "--variations", 0, "--workers", 1, "--confidence", "0.999999")
 
 
 def audit(*words: object) -> Ended:
@@ -34,7 +34,7 @@ def test_json_says_declared_and_found(tmp_path: Path) -> None:
     found = audit("--json", "--report", page).json
     assert found["declared"] == "1"
     assert 0 <= found["found"] <= 1
-    assert found["confidence"] == "0.999"
+    assert found["confidence"] == "0.999999"
     assert found["runs"] > 2 * found["judged"] == 400
     assert found["pair"] and found["event"] and found["direction"]
     text = page.read_text("utf-8")

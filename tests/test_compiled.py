@@ -39,3 +39,20 @@ def test_where_no_cache_can_be_written_the_loop_is_compiled_without_one(monkeypa
     quick(np.arange(4, dtype=np.uint8), total)
     assert total == 12
     assert tried == [True, False]
+
+
+@compiled
+def double(number: Any) -> Any:
+    return 2 * number
+
+
+@compiled
+def add_doubled(codes: Any, total: Any) -> None:
+    for code in codes:
+        total[0] += double(code)
+
+
+def test_a_compiled_loop_may_call_another() -> None:
+    total = np.zeros(1, dtype=np.int64)
+    add_doubled(np.arange(5, dtype=np.uint8), total)
+    assert total == 20

@@ -21,7 +21,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 BELOW_PRIVACY = {"compiled", "errors", "model"}
 BELOW_METHODS = BELOW_PRIVACY | {"privacy"}
 BELOW_FLOW = BELOW_METHODS | {"engines", "mining", "files", "methods", "joint"}
-ABOVE_FLOW = BELOW_FLOW | {"flow", "evaluation", "scumble"}
+ABOVE_FLOW = BELOW_FLOW | {"flow", "blur_flow", "evaluation", "scumble"}
 ALLOWED_ROOMS: dict[str, set[str]] = {
     "compiled": set(),
     "errors": set(),
@@ -33,9 +33,10 @@ ALLOWED_ROOMS: dict[str, set[str]] = {
     "methods": BELOW_METHODS,
     "joint": BELOW_METHODS,
     "flow": BELOW_FLOW,
+    "blur_flow": BELOW_FLOW | {"flow"},
     "evaluation": BELOW_FLOW,
     "auditing": BELOW_FLOW | {"flow"},
-    "scumble": BELOW_FLOW | {"flow", "evaluation", "auditing"},
+    "scumble": BELOW_FLOW | {"flow", "blur_flow", "evaluation", "auditing"},
     "experiments": ABOVE_FLOW,
     "studio": ABOVE_FLOW,
     "cli": ABOVE_FLOW | {"auditing", "experiments", "studio"},

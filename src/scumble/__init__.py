@@ -7,14 +7,20 @@ The verbs, the same as on the command line:
 - `evaluate`: what a miner can do with a release;
 - `verify`: check a release folder without the private data;
 - `load_release`: read one back;
+- `perturb`: blur a table record by record, for somebody who is not trusted with it (`Perturber`: one record, by its
+  owner);
+- `reconstruct`: the distributions of true values behind blurred ones (`PerturbedTreeClassifier`: a tree);
 - `audit`: hold a method to the epsilon it declares, on made-up tables.
 
 The rooms: `model` holds the nouns, `privacy` all that touches a budget or noise, `engines` count, `methods` plan and
 run, `mining` is what the receiver does, `files` is the edge to the disk, `flow` is the line through all of them,
-`auditing` holds them to their word.
+`blur_flow` the one for those who trust nobody, `auditing` holds them to their word.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from scumble.auditing.audit import Finding, audit
+from scumble.blur_flow import noise_model, perturb, reconstruct
 from scumble.errors import BudgetError, CheckError, InputError, Interrupted, ScumbleError
 from scumble.evaluation import evaluate
 from scumble.files.schema_file import read_schema, write_schema
@@ -25,6 +31,10 @@ from scumble.model.release import Release
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Grid, Tree
 from scumble.privacy.ledger import Ledger
+from scumble.privacy.perturb import Perturber
+
+if TYPE_CHECKING:
+    from scumble.mining.perturbed_classifier import PerturbedTreeClassifier
 
 __version__ = "0.1.0"
 
@@ -38,6 +48,8 @@ __all__ = [
     "Interrupted",
     "Ledger",
     "Outside",
+    "PerturbedTreeClassifier",
+    "Perturber",
     "Plan",
     "Published",
     "Release",
@@ -49,9 +61,21 @@ __all__ = [
     "audit",
     "evaluate",
     "load_release",
+    "noise_model",
+    "perturb",
     "plan",
     "read_schema",
+    "reconstruct",
     "release",
     "verify",
     "write_schema",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # scikit-learn takes a second to import, which most users of this package do not need.
+    if name == "PerturbedTreeClassifier":
+        from scumble.mining.perturbed_classifier import PerturbedTreeClassifier
+
+        return PerturbedTreeClassifier
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,9 @@ from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Grid, Tree
 from scumble.privacy.noise import KeyedWords, SystemWords
 from scumble.privacy.perturb import perturb_block
+
+if TYPE_CHECKING:
+    from scumble.mining.distributions import Distribution
 
 BLOCK_ROWS = 1 << 17
 ALGORITHMS = {"byclass": "byclass", "local": "local", "global": "global", "randomized": "uncorrected"}
@@ -80,7 +83,7 @@ def noise_model(
     if both:
         raise InputError(f"{both[0]!r} cannot be told truthfully and withheld. Choose one.")
     if epsilon is None:
-        return for_privacy(
+        made = for_privacy(
             public,
             privacy="100%" if privacy is None else privacy,
             confidence="95%" if confidence is None else confidence,
@@ -88,13 +91,15 @@ def noise_model(
             truthful=truthful,
             withheld=withhold,
         )
-    if privacy is not None or confidence is not None or noise is not None:
+    elif privacy is not None or confidence is not None or noise is not None:
         raise InputError("An epsilon decides the noise by itself. Leave out privacy, confidence and noise, or epsilon.")
+    else:
+        made = for_epsilon(public, epsilon=epsilon, truthful=truthful, withheld=withhold)
+    if not isinstance(made.guarantee, LocalDP):
+        return made
     # A row left out for what it holds would tell what local privacy hides.
-    clamped = tuple(
-        each if each.name in truthful else replace(each, outside=Outside.CLAMP) for each in public.attributes
-    )
-    return for_epsilon(replace(public, attributes=clamped), epsilon=epsilon, truthful=truthful, withheld=withhold)
+    clamped = [a if a.name in truthful else replace(a, outside=Outside.CLAMP) for a in public.attributes]
+    return replace(made, schema=replace(public, attributes=tuple(clamped)))
 
 
 def blur_plan(noise: NoiseModel, *, fixed: bool) -> BlurPlan:
@@ -163,7 +168,11 @@ def perturb(
         )
         made = BlurredRelease(
             method="perturb",
-            parameters={name: value for name, value in strength.items() if value},
+            parameters={
+                name: list(value) if isinstance(value, list | tuple) else str(value)
+                for name, value in strength.items()
+                if value
+            },
             plan=planned,
             schema=noise.published,
             noise=noise,
@@ -217,6 +226,17 @@ def noise_of(folder: str | Path) -> NoiseModel:
             raise InputError(f"{place} holds no blurred records. Give a folder that `scumble perturb` wrote.")
         return made.noise
     return read_noise(place / "noise.json")
+
+
+def reconstruct(folder: str | Path, *, original: Any = None, delimiter: str = ",") -> "list[Distribution]":
+    """The distributions of true values behind a folder of blurred ones; beside the `original` ones where given, which
+    are private: the result is then for their owner alone."""
+    # SciPy's statistics take a second to import.
+    from scumble.mining.distributions import distributions
+
+    noise = noise_of(folder)
+    true = None if original is None else true_blocks(original, noise, delimiter=delimiter)
+    return distributions(noise, published_blocks(Path(folder) / "table.csv", noise), true)
 
 
 def true_blocks(data: Any, noise: NoiseModel, *, delimiter: str = ",") -> Iterator[dict[str, Any]]:

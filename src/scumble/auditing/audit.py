@@ -16,6 +16,8 @@ from scumble.model.guarantee import Unit, Unproven
 from scumble.model.schema import Schema
 
 if TYPE_CHECKING:
+    from scumble.auditing.bounds import Confidence
+    from scumble.auditing.loop import Judgement
     from scumble.auditing.mechanisms import Mechanism
     from scumble.auditing.neighbours import Pair
 
@@ -40,7 +42,8 @@ class Finding:
     judged: int
     hits: tuple[int, int]
     smallest_violation: float
-    """The smallest true loss that would have been found above the declared one with probability 0.99."""
+    """The smallest true loss that would have been found above the declared one with probability 0.99, if it showed in
+    the judged event in the proportion in which the declared one did. Infinite where the event shows nothing."""
     pair: str
     event: str
     direction: str
@@ -55,10 +58,12 @@ class Finding:
         if self.refuted:
             declared = budget_text(self.declared)
             return f"REFUTED: {self.method} declares {declared} and has at least {self.found:.3f}, {how_sure}."
+        seen = f"only a loss of {self.smallest_violation:.3f} or more would have been found with probability {POWER}"
+        if math.isinf(self.smallest_violation):
+            seen = "these runs could not have found any violation"
         return (
             f"Not refuted: {self.method} declares {budget_text(self.declared)}; at least {self.found:.3f} was found, "
-            f"{how_sure}. That proves nothing: a loss of {self.smallest_violation:.3f} or more would have been found "
-            f"with probability {POWER}."
+            f"{how_sure}. That proves nothing: {seen}."
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -169,7 +174,7 @@ def examine(
     progress: Progress | None = None,
 ) -> Finding:
     """Search, judge, and say what was found."""
-    from scumble.auditing.bounds import Confidence, smallest_violation
+    from scumble.auditing.bounds import Confidence
     from scumble.auditing.loop import Effort, all_cores, identity_of, search_and_judge
 
     sure = _confidence(confidence, claims)
@@ -200,17 +205,22 @@ def examine(
         runs=judgement.all_runs,
         judged=judged,
         hits=judgement.hits,
-        smallest_violation=smallest_violation(
-            declared=float(subject.declared),
-            frequency=judgement.frequency,
-            runs=judged,
-            alpha=family.alpha,
-            power=POWER,
-        ),
+        smallest_violation=_violation_seen(judgement, float(subject.declared), family),
         pair=judgement.pair.words(public),
         event=judgement.event.words,
         direction=f"{likely} table against {unlikely}",
     )
+
+
+def _violation_seen(judgement: "Judgement", declared: float, family: "Confidence") -> float:
+    """An event that shows a third of the declared loss needs three times the violation to show as much of it."""
+    from scumble.auditing.bounds import FAR, smallest_violation
+
+    share = min(1.0, judgement.loss / declared)
+    smallest = smallest_violation(
+        declared=declared, frequency=judgement.frequency, runs=judgement.runs[0], alpha=family.alpha, power=POWER
+    )
+    return smallest / share if share > 0 and smallest / share < declared + FAR else math.inf
 
 
 def _confidence(value: object, claims: int) -> Fraction:

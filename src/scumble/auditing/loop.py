@@ -8,6 +8,7 @@ many pairs, events and directions were tried, the bound exceeds the truth no mor
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
@@ -67,6 +68,12 @@ class Judgement:
         if not self.event.likelier_on_first:
             here, there, runs, other_runs = there, here, other_runs, runs
         return float(epsilon_bounds(here, there, (runs, other_runs), confidence.alpha))
+
+    @property
+    def loss(self) -> float:
+        """The log ratio of the two frequencies: what the event shows, without any confidence."""
+        here, there = self.hits if self.event.likelier_on_first else self.hits[::-1]
+        return math.log((here + 0.5) / (there + 0.5))
 
     @property
     def frequency(self) -> float:

@@ -6,7 +6,7 @@ from typing import NoReturn
 import typer
 from rich.text import Text
 
-from scumble.cli import audit, compare, owner, reproduce
+from scumble.cli import audit, compare, nobody, owner, reproduce
 from scumble.cli.ledger import ledger_app
 from scumble.cli.output import err
 from scumble.cli.schema import schema_app
@@ -26,6 +26,9 @@ for verb in (owner.demo, owner.plan, owner.release, owner.evaluate, owner.verify
 app.command("audit")(audit.audit_)
 app.command()(compare.compare)
 app.command()(reproduce.reproduce)
+app.command()(nobody.perturb)
+app.command()(nobody.reconstruct)
+app.add_typer(nobody.mine_app, name="mine")
 app.add_typer(schema_app, name="schema")
 app.add_typer(ledger_app, name="ledger")
 

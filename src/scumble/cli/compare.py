@@ -70,17 +70,18 @@ def compare(
 
 
 def _print(told: dict[str, Any], folder: Path) -> None:
-    rows: dict[tuple[str, str, str, str], dict[str, str]] = {}
-    for line in told["lines"]:
-        key = line["table"], line["epsilon"] or "-", line["contender"], line["classifier"]
-        scale, digits = (1, 4) if line["measure"] == "auc" else (100, 2)
-        band = "" if line["band"] is None else f" ± {scale * line['band']:.{digits}f}"
-        rows.setdefault(key, {"CPU s": f"{line['cpu_seconds']:.2f}"})[line["measure"]] = (
-            f"{scale * line['mean']:.{digits}f}{band}"
+    for table in told["comparison"]["tables"]:
+        lines = [line for line in told["lines"] if line["table"] == table]
+        measures = list(dict.fromkeys((line["classifier"], line["measure"]) for line in lines))
+        rows: dict[tuple[str, str], dict[tuple[str, str], str]] = {}
+        for line in lines:
+            scale, digits = (1, 4) if line["measure"] == "auc" else (100, 2)
+            band = "" if line["band"] is None else f" ± {scale * line['band']:.{digits}f}"
+            row = rows.setdefault((line["epsilon"] or "-", line["contender"]), {})
+            row[line["classifier"], line["measure"]] = f"{scale * line['mean']:.{digits}f}{band}"
+        print_table(
+            f"{table}: means and 95 % bands",
+            ["eps", "contender", *(f"{classifier} {measure}" for classifier, measure in measures)],
+            [[*key, *(cells.get(measure, "") for measure in measures)] for key, cells in rows.items()],
         )
-    print_table(
-        "Means and 95 % bands",
-        ["table", "eps", "contender", "classifier", "accuracy %", "AUC", "CPU s"],
-        [[*key, cells["accuracy"], cells.get("auc", "-"), cells["CPU s"]] for key, cells in rows.items()],
-    )
     out.print(f"{folder / 'comparison.md'} has the differences, {folder / 'comparison.svg'} the plot.")

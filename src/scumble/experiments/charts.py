@@ -126,7 +126,25 @@ def _draw(axes: "Axes", panel: Panel, labels: Sequence[str]) -> dict[str, "Artis
         axes.set_xscale("log")
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.minorticks_off()
+    axes.set_ylim(_window(panel))
     axes.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
     axes.grid(alpha=0.25)
     axes.spines[["top", "right"]].set_visible(False)
     return handles
+
+
+def _window(panel: Panel) -> tuple[float, float]:
+    """The values to show: all lines and levels whole; bands as far as half the lines' span, for those of a mean of two
+    values would flatten all the rest."""
+    middle = [point.y for series in panel.series for point in series.points] + [level.y for level in panel.levels]
+    edges = [
+        edge
+        for series in panel.series
+        for point in series.points
+        for edge in (point.low, point.high)
+        if edge is not None
+    ]
+    low, high = min(middle), max(middle)
+    span = max(high - low, 1e-3 * max(abs(low), abs(high), 1e-9))
+    bottom, top = max(min([low, *edges]), low - span / 2), min(max([high, *edges]), high + span / 2)
+    return bottom - span / 20, top + span / 20

@@ -3,12 +3,17 @@
 from collections.abc import Callable, Mapping
 
 from scumble.errors import InputError
+from scumble.experiments.as_reproduce import as_figure_2, as_figure_5, as_figure_6, as_table_1
 from scumble.experiments.diffgen_figures import figure_3a, figure_3b
 from scumble.experiments.diffgen_scalability import figure_5
 from scumble.experiments.figure import Figure, Request
 from scumble.experiments.micro_reproduce import micro_figure_4, micro_figure_5, micro_figure_6
 
 FIGURES: Mapping[str, Callable[[Request], Figure]] = {
+    "as-table1": as_table_1,
+    "as-fig2": as_figure_2,
+    "as-fig5": as_figure_5,
+    "as-fig6": as_figure_6,
     "diffgen-fig3a": figure_3a,
     "diffgen-fig3b": figure_3b,
     "diffgen-fig5": figure_5,

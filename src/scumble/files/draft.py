@@ -1,6 +1,7 @@
 """A first schema for a table, to be edited by somebody who knows what is public. It is read off private rows, so every
 domain in it is marked unconfirmed, and `release` refuses it until a person has removed the marks."""
 
+import math
 from decimal import Decimal
 
 import numpy as np
@@ -43,7 +44,9 @@ def _distinct(column: pa.ChunkedArray) -> list[str]:
 def _domain(column: pa.ChunkedArray) -> Domain | None:
     """A grid for numbers, a flat tree for few categories, None for text that is different in nearly every row."""
     whole = pa.types.is_integer(column.type)
-    if whole or pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
+    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.string()).cast(pa.float64())  # as engines read them: to the nearest double
+    if whole or pa.types.is_floating(column.type):
         numbers = column.drop_null().cast(pa.float64(), safe=False).to_numpy()
         return _grid(numbers[np.abs(numbers) < LARGEST], whole=whole)
     values = _distinct(column)
@@ -55,7 +58,8 @@ def _grid(numbers: np.ndarray[tuple[int], np.dtype[np.float64]], *, whole: bool)
     if len(numbers) == 0:
         return None
     low, high = float(numbers.min()), float(numbers.max())
-    width = max((high - low) / 100, 1 if whole else 1e-9 * max(1, abs(low), abs(high)))
+    width = (high - low) / 100 or 1e-6 * max(1.0, abs(low))  # a constant lies in one narrow cell
+    width = max(width, 4 * math.ulp(max(abs(low), abs(high))), 1.0 if whole else 0.0)
     step = Decimal(10) ** int(np.ceil(np.log10(width)))
     for part in (Decimal("0.2"), Decimal("0.5")):
         if width <= step * part and not (whole and step * part < 1):
@@ -64,4 +68,6 @@ def _grid(numbers: np.ndarray[tuple[int], np.dtype[np.float64]], *, whole: bool)
     first = (Decimal(repr(low)) // step) * step
     first = first - step if first > Decimal(repr(low)) else first
     cells = int((Decimal(repr(high)) - first) // step) + 1
+    if float(first + cells * step) <= high:  # in exact decimals it is above, by less than doubles show
+        cells += 1
     return Grid.regular(low=first, high=first + cells * step, step=step)

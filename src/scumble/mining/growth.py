@@ -6,10 +6,10 @@ loops are compiled: a node costs its rows times its attributes, plus its histogr
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from scumble.compiled import compiled
 from scumble.model.counts import Integers
 
 Codes = npt.NDArray[np.uint16]
@@ -41,7 +41,7 @@ def grow(
     return Grown(feature=arrays[0], cut=arrays[1], left=arrays[2], right=arrays[3], counts=arrays[4])
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _grow(codes, labels, rows, sizes, classes, spared):  # type: ignore[no-untyped-def]
     attributes = len(sizes)
     widest = 1
@@ -79,7 +79,7 @@ def _grow(codes, labels, rows, sizes, classes, spared):  # type: ignore[no-untyp
     return feature[:made], cut[:made], left[:made], right[:made], counts[:made]
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _fill(codes, labels, rows, start, stop, sizes, histogram):  # type: ignore[no-untyped-def]
     histogram[:] = 0
     for place in range(start, stop):
@@ -91,7 +91,7 @@ def _fill(codes, labels, rows, start, stop, sizes, histogram):  # type: ignore[n
                 histogram[attribute, code, label] += 1
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _best(histogram, sizes, classes, counts):  # type: ignore[no-untyped-def]
     """The attribute and boundary with the least weighted gini: the greatest sum of squares over size on both sides,
     scaled to all rows where some are missing."""
@@ -134,7 +134,7 @@ def _best(histogram, sizes, classes, counts):  # type: ignore[no-untyped-def]
     return chosen, boundary, heavier_left
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _divide(codes, rows, spare, start, stop, chosen, boundary, size, heavier_left):  # type: ignore[no-untyped-def]
     """Rows that go left first, each side in its order; returns where the right side begins."""
     low, high = start, 0

@@ -8,10 +8,10 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from scumble.compiled import compiled
 from scumble.model.counts import Integers
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Grid
@@ -74,7 +74,7 @@ class Partition:
             yield codes, self.leaf_of(codes)
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _route(codes, side, position, below, leaves):  # type: ignore[no-untyped-def]
     for row in range(len(codes)):
         node = 0

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
+from scumble.compiled import compiled
 from scumble.methods.microaggregate.partition import Partition
 from scumble.methods.microaggregation.coordinates import Amounts
 from scumble.model.counts import Integers
@@ -52,7 +52,7 @@ class Balance(RowChoice):
         return Sensitivity(bound=1, monotone=True)
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _count_bins(codes, leaves, line, sides, places, bins):  # type: ignore[no-untyped-def]
     """Bin b of a line counts the records with exactly b positions at or before them."""
     for row in range(len(codes)):
@@ -126,7 +126,7 @@ class Sums(RowMeasurement):
         return Sensitivity(bound=bound if unit is Unit.ADD_REMOVE else 2 * bound)
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _add_places(amounts, leaves, lows, highs, totals):  # type: ignore[no-untyped-def]
     for row in range(len(amounts)):
         leaf = leaves[row]

@@ -10,10 +10,10 @@ Tie rule: among records at equal distances the one with the lowest row number go
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from scumble.compiled import compiled
 from scumble.errors import InputError
 from scumble.methods.microaggregation.nearest import addresses, farthest, nearest, plant, take
 from scumble.model.counts import Integers
@@ -57,7 +57,7 @@ def group_sizes(rows: int, k: int) -> Integers:
     return sizes
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _form_groups(tree, leaf_of, place_of, total, originals, k, labels):  # type: ignore[no-untyped-def]
     rows, alive = tree[1], tree[4]
     distances, places = np.empty(k), np.empty(k, dtype=np.int64)

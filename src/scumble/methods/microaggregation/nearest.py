@@ -13,10 +13,10 @@ of which the first `alive` are still there.
 import math
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from scumble.compiled import compiled
 from scumble.model.counts import Integers
 
 LEAF_POINTS = 12
@@ -41,7 +41,7 @@ def plant(points: npt.NDArray[np.float64]) -> Tree:
     return placed, order, lows, highs, alive, first
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _sort_into_leaves(points, order, first, height):  # type: ignore[no-untyped-def]
     """Halve the range of every node, level by level, until `first` says where each leaf begins."""
     number, sides = points.shape
@@ -71,7 +71,7 @@ def _sort_into_leaves(points, order, first, height):  # type: ignore[no-untyped-
     first[:] = bounds
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _measure_boxes(points, lows, highs, alive, first):  # type: ignore[no-untyped-def]
     leaves = len(first) - 1
     for leaf in range(leaves):
@@ -80,7 +80,7 @@ def _measure_boxes(points, lows, highs, alive, first):  # type: ignore[no-untype
         _join_children(lows, highs, alive, node)
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _measure_leaf(points, lows, highs, alive, first, leaf):  # type: ignore[no-untyped-def]
     node = len(first) - 2 + leaf
     lows[node], highs[node] = np.inf, -np.inf
@@ -90,7 +90,7 @@ def _measure_leaf(points, lows, highs, alive, first, leaf):  # type: ignore[no-u
             highs[node, side] = max(highs[node, side], points[place, side])
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _join_children(lows, highs, alive, node):  # type: ignore[no-untyped-def]
     left, right = 2 * node + 1, 2 * node + 2
     alive[node] = alive[left] + alive[right]
@@ -99,7 +99,7 @@ def _join_children(lows, highs, alive, node):  # type: ignore[no-untyped-def]
         highs[node, side] = max(highs[left, side], highs[right, side])
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _distance(point, other):  # type: ignore[no-untyped-def]
     total = 0.0
     for side in range(len(point)):
@@ -108,7 +108,7 @@ def _distance(point, other):  # type: ignore[no-untyped-def]
     return total
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _farthest_in_box(low, high, target):  # type: ignore[no-untyped-def]
     total = 0.0
     for side in range(len(target)):
@@ -117,7 +117,7 @@ def _farthest_in_box(low, high, target):  # type: ignore[no-untyped-def]
     return total
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _nearest_in_box(low, high, target):  # type: ignore[no-untyped-def]
     total = 0.0
     for side in range(len(target)):
@@ -130,7 +130,7 @@ def _nearest_in_box(low, high, target):  # type: ignore[no-untyped-def]
     return total
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def farthest(tree, target):  # type: ignore[no-untyped-def]
     """The position of the point farthest from a target, the lowest row among equals."""
     points, rows, lows, highs, alive, first = tree
@@ -162,7 +162,7 @@ def farthest(tree, target):  # type: ignore[no-untyped-def]
     return found
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def nearest(tree, target, number, distances, places):  # type: ignore[no-untyped-def]
     """Fill `places` with the positions of the `number` points nearest to a target, the lowest rows among equals.
 
@@ -201,7 +201,7 @@ def nearest(tree, target, number, distances, places):  # type: ignore[no-untyped
                 depth += 1
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _after(rows, distances, places, one, other):  # type: ignore[no-untyped-def]
     """Whether entry `one` comes after `other`: farther, or as far with a higher row."""
     if distances[one] != distances[other]:
@@ -209,7 +209,7 @@ def _after(rows, distances, places, one, other):  # type: ignore[no-untyped-def]
     return rows[places[one]] > rows[places[other]]
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _rise(rows, distances, places, entry):  # type: ignore[no-untyped-def]
     while entry > 0 and _after(rows, distances, places, entry, (entry - 1) // 2):
         above = (entry - 1) // 2
@@ -218,7 +218,7 @@ def _rise(rows, distances, places, entry):  # type: ignore[no-untyped-def]
         entry = above
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def _sink(rows, distances, places, size):  # type: ignore[no-untyped-def]
     entry = 0
     while 2 * entry + 1 < size:
@@ -232,7 +232,7 @@ def _sink(rows, distances, places, size):  # type: ignore[no-untyped-def]
         entry = below
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled
 def take(tree, leaf_of, place_of, row):  # type: ignore[no-untyped-def]
     """Take a row's point away and shrink the boxes above it."""
     points, rows, lows, highs, alive, first = tree
