@@ -90,8 +90,9 @@ def test_the_whole_path(source: Path) -> None:
     assert isinstance(package.load_release("out"), BlurredRelease)
 
     found = distances(scumble("reconstruct", "out", "--original", source / "train.csv", "--out", "found", "--json"))
-    assert found["salary", None]["reconstructed"] < found["salary", None]["randomized"] / 2
-    assert found["age", "A"]["reconstructed"] < found["age", "A"]["randomized"] / 2
+    # The noise cannot be seeded. In 14 runs the ratios were 0.22 to 0.27, and 0.46 to 0.52 with a deviation of 0.02.
+    assert found["salary", None]["reconstructed"] < 0.5 * found["salary", None]["randomized"]
+    assert found["age", "A"]["reconstructed"] < 0.7 * found["age", "A"]["randomized"]
     assert {path.suffix for path in Path("found").iterdir()} == {".csv", ".json", ".svg"}
     with Path("found/distributions.csv").open(encoding="utf-8", newline="") as file:
         kinds = {row["kind"] for row in csv.DictReader(file)}
@@ -108,7 +109,7 @@ def test_the_whole_path(source: Path) -> None:
         assert judged.json["rows"] == 1000
         assert len(Path(f"{algorithm}.csv").read_text().splitlines()) == 1001
         accuracy[algorithm] = judged.json["accuracy"]
-    assert accuracy["byclass"] > 0.9
+    assert accuracy["byclass"] > 0.9  # in 14 runs 0.975 to 1, randomized 0.80 to 0.91
     assert accuracy["byclass"] > accuracy["randomized"]
     assert "not overwritten" in scumble("mine", "train", "out", "--out", "byclass.json").error
 

@@ -57,6 +57,8 @@ class Panel:
     levels: tuple[Level, ...] = ()
     logarithmic: bool = False
     """Whether x goes by factors; the ticks are then the x values that occur."""
+    from_zero: bool = False
+    """Whether y starts at nought, as amounts should."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,4 +149,4 @@ def _window(panel: Panel) -> tuple[float, float]:
     low, high = min(middle), max(middle)
     span = max(high - low, 1e-3 * max(abs(low), abs(high), 1e-9))
     bottom, top = max(min([low, *edges]), low - span / 2), min(max([high, *edges]), high + span / 2)
-    return bottom - span / 20, top + span / 20
+    return 0.0 if panel.from_zero else bottom - span / 20, top + span / 20

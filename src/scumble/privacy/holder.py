@@ -195,8 +195,9 @@ class Holder:
         scale = selection_scale(sensitivity=sensitivity.bound, monotone=monotone, epsilon=epsilon)
         scores = exact << OFFSET_BITS
         if log_weights is not None:
-            offsets = [round(Fraction(weight) * scale * 2**OFFSET_BITS) for weight in log_weights]
-            scores = scores + np.array(offsets, dtype=np.int64)
+            # Exact arithmetic is slow, and candidates are many where weights are few.
+            offsets = {weight: round(Fraction(weight) * scale * 2**OFFSET_BITS) for weight in set(log_weights)}
+            scores = scores + np.array([offsets[weight] for weight in log_weights], dtype=np.int64)
         return self._noise.select(
             scores,
             sensitivity=sensitivity.bound << OFFSET_BITS,
