@@ -16,7 +16,7 @@ ODD_LABELS = (
     *("", " ", " padded ", "two words", "a,b", "a;b", 'say "so"', "it's", "tab\there", "two\nlines", "back\\slash"),
     *("010", "7", "12", "-1", "1.0", "1e3", "0x1F", "1_000", "nan", "inf", "null", "~", "yes", "no", "on", "true"),
     *("None", "[0,1)", "{a}", "*", "&a", "!tag", "# no comment", "key: value", "- item", "? ", "<=50K", ">50K", "%"),
-    *("csv", "Any", "naïve", "Ωμέγα", "日本", "🎨", "\u2028", "\u00a0", "\ufeff", "x" * 200),
+    *("csv", "Any", "naïve", "Ωμέγα", "日本", "🎨", "\u2028", "\u00a0", "\ufeff", "\x85", "x" * 200),
 )
 NUMBERS_AS_TEXT = ("+5", "5.", ".5", "-.5e1", "1E2", " 3 ", "\t4", "1e400", "-1e400", "inf", "-Infinity", "00012")
 NO_NUMBERS = ("abc", "nan", "1 2", "1,5", "0x10", "--1", "1_0", "٣", "e5", ".", "1e", "TRUE", "[0,1)")

@@ -1,6 +1,7 @@
 """Cuts and cells against an enumeration of the cross product, and the schema that a cut publishes."""
 
 from itertools import product
+from math import prod
 
 import numpy as np
 from hypothesis import given
@@ -46,8 +47,9 @@ def test_steps_make_as_many_cells_as_they_said(data: st.DataObject) -> None:
 @given(st.data())
 def test_the_shape_of_fine_tables(data: st.DataObject) -> None:
     cut = data.draw(cuts(data.draw(schemas())))
-    for name in cut.nodes:
+    for place, name in enumerate(cut.nodes):
         outer, size, inner, classes = fine_shape(cut, name)
+        assert outer == prod(len(nodes) for nodes in list(cut.nodes.values())[:place])
         assert outer * len(cut.nodes[name]) * inner == cut.cells
         assert size == cut.schema[name].domain.size
         assert classes == len(cut.schema.classes)

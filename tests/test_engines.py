@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -116,12 +117,10 @@ def tabulated(rows: Counter[Row], request: Tabulation) -> Counts:
         cells[(*digits.values(), label)] += times
         for name, table in fine.items():
             table[(*{**digits, name: codes[name]}.values(), label)] += times
+    outer = {name: prod(cut.shape[:place]) for place, name in enumerate(cut.nodes)}
     return Counts(
         cells=cells.reshape(-1, classes),
-        fine={
-            name: table.reshape(cut.outer_inner(name)[0], sizes[name], cut.outer_inner(name)[1], classes)
-            for name, table in fine.items()
-        },
+        fine={name: table.reshape(outer[name], sizes[name], -1, classes) for name, table in fine.items()},
     )
 
 

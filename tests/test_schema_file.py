@@ -18,7 +18,7 @@ from scumble.files.schema_file import json_schema, parse_schema, read_schema, sc
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Grid, Tree
-from strategies import cuts, schemas
+from strategies import ODD_LABELS, cuts, schemas
 
 HEAD = "scumble: schema/1\ntarget: income\n"
 INCOME = "  income: {classes: [low, high]}\n"
@@ -52,6 +52,18 @@ def test_a_published_schema_comes_back_from_its_text(data: st.DataObject) -> Non
     assert codes(again) == codes(published)
     assert [a.domain.labels for a in again.attributes] == [a.domain.labels for a in published.attributes]
     assert [a.missing_code for a in again.attributes] == [a.missing_code for a in published.attributes]
+
+
+def test_odd_names_come_back() -> None:
+    names = [name for name in ODD_LABELS if name]
+    schema = Schema(
+        attributes=tuple(
+            Attribute(name=name, domain=Tree.flat([*ODD_LABELS, "\x00", "\x7f", "\r", "\u2029"]), outside=Outside.DROP)
+            for name in names
+        ),
+        identifiers=("\x85 too",),
+    )
+    assert parse_schema(schema_text(schema)) == schema
 
 
 def test_a_target_keeps_its_taxonomy() -> None:

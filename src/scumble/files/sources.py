@@ -22,9 +22,9 @@ from scumble.model.schema import Schema
 if TYPE_CHECKING:
     from narwhals import Series
 
-BATCH_ROWS = 1 << 17
+BATCH_ROWS = 1 << 16
 BLOCK_BYTES = 1 << 24
-BUFFER_BYTES = 1 << 20
+BUFFER_BYTES = 1 << 18
 DELIMITERS = (",", ";", "\t", "|")
 
 Progress = Callable[[int, int | None], None]
