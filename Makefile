@@ -8,6 +8,7 @@ PYTHON ?= python3
 WORKERS ?= 2
 TESTS ?=
 ARGS ?=
+FIGURES ?= diffgen-fig3a diffgen-fig3b diffgen-fig5 micro-fig4 micro-fig5 micro-fig6 as-table1 as-fig2 as-fig5 as-fig6
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -24,7 +25,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-audit audit lint format types accuracy bench lock clean check-python
+.PHONY: help demo test test-audit audit lint format types accuracy reproduce bench lock clean check-python
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +55,9 @@ types: $(READY) ## mypy, strict, over src
 
 accuracy: $(READY) ## accuracy of releases of Adult, 40 runs a line
 	@$(BIN)/python benchmarks/accuracy.py $(ARGS)
+
+reproduce: $(READY) ## the papers' figures from our code, into scumble-figures
+	@for figure in $(FIGURES); do $(BIN)/scumble reproduce $$figure --out scumble-figures $(ARGS) || exit $$?; done
 
 bench: $(READY) ## the benchmarks
 	@$(BIN)/python benchmarks/run.py $(ARGS)
