@@ -267,24 +267,24 @@ def test_an_empty_table_has_zero_counts(kind: type[Engine], batches: str) -> Non
 @every_engine
 @pytest.mark.parametrize("block", [250, 20_000, 1 << 20])
 def test_many_rows_in_short_and_long_blocks(kind: type[Engine], block: int) -> None:
-    """More blocks than cores, some empty after dropping; blocks long enough for threads; more rows than a batch."""
-    number = 200_000 if block > 250 else 5_000
-    row = np.arange(number)
-    table = pa.table(
-        {
-            "age": row % 11 - 1,
-            "sex": pa.array(np.where(row % 3 > 0, "f", "m")),
-            "class": pa.array(np.where((row >= 1000) & (row < 2000), "?", np.array(["a", "b", "c"])[row * 7 // 5 % 3])),
-        }
+    """More blocks than cores, some empty after dropping; blocks long enough for threads, more tables than those."""
+    number = 100_000 if block > 250 else 5_000
+    names = ("a", "b", "c", "d", "e")
+    flat = Tree.flat(["0", "1", "2", "3"])
+    schema = Schema(
+        attributes=tuple(Attribute(name=name, domain=flat, outside=Outside.DROP) for name in names), target="c"
     )
-    codes = np.stack([np.clip(row % 11 - 1, 0, 7), row % 3 == 0, row * 7 // 5 % 3], axis=1)
-    rows, times = np.unique(codes[(row < 1000) | (row >= 2000)], axis=0, return_counts=True)
+    row = np.arange(number)
+    columns = {name: row * (place + 3) // (place + 2) % 4 for place, name in enumerate(names)}
+    kept = (row < 1000) | (row >= 2000)
+    table = pa.table({**columns, "b": np.where(kept, columns["b"], 7)})
+    rows, times = np.unique(np.stack(list(columns.values()), axis=1)[kept], axis=0, return_counts=True)
     expected = Counter(dict(zip(map(tuple, rows.tolist()), times.tolist(), strict=True)))
-    engine = kind.open(table.to_batches(max_chunksize=block), SMALL)
+    engine = kind.open(table.to_batches(max_chunksize=block), schema)
     assert engine.rows == number - 1000
     assert rows_of(engine) == expected
-    for cut in (Cut.leaves(SMALL), Cut.top(SMALL)):
-        request = Tabulation(cut=cut, fine=("sex", "age"))
+    for cut in (Cut.leaves(schema, ["a", "e"]), Cut.top(schema)):
+        request = Tabulation(cut=cut, fine=("e", "a", "b", "d"))
         assert same(engine.tabulate(request), tabulated(expected, request))
     engine.close()
 

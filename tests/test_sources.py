@@ -92,6 +92,15 @@ def test_a_header_alone_is_an_empty_table(tmp_path: Path) -> None:
         assert read(written(tmp_path, content)) == []
 
 
+@pytest.mark.parametrize(
+    "leaf", ["010", "1.0", "1e3", "null", "NA", "nan", "true", "2020-01-31", "10:00:00", "-0", " 7"]
+)
+def test_text_of_csv_files_is_not_guessed_at(tmp_path: Path, leaf: str) -> None:
+    """A whole column of such cells would be taken for numbers, nothing, booleans or days."""
+    schema = parse_schema(f"scumble: schema/1\nattributes: {{x: {{taxonomy: {{Any: {{other: , '{leaf}': }}}}}}}}")
+    assert read(written(tmp_path, f"x,y\n{leaf},1\n{leaf},2\n"), schema) == [(1,), (1,)]
+
+
 def test_another_delimiter(tmp_path: Path) -> None:
     for delimiter in ";\t| ":
         path = written(tmp_path, WELL_FORMED["plain"].replace(",", delimiter))
