@@ -7,7 +7,6 @@ falls short when five do: less than once in a million.
 """
 
 import statistics
-import time
 from fractions import Fraction
 from typing import Any
 
@@ -16,8 +15,6 @@ import pytest
 import scumble
 from scumble.auditing.audit import Subject, examine
 from scumble.auditing.cases import declared_epsilon, parameters_for, served_schema, settings_of
-from scumble.auditing.mechanisms import WholeRelease
-from scumble.auditing.neighbours import candidate_pairs
 from scumble.auditing.table import one_count, one_selection
 from scumble.errors import InputError
 from scumble.methods import METHODS
@@ -65,19 +62,3 @@ def test_every_method_that_stands_by_its_claim_passes(method: Method, settings: 
     )
     print(f"\n{method.name} {settings}: {finding.sentence}")  # noqa: T201
     assert not (finding.refuted and finding.proved), finding.sentence
-
-
-def test_whole_releases_run_in_the_thousands_a_minute_and_answers_in_the_hundreds_of_thousands() -> None:
-    """In processor time, which other work on the machine does not stretch."""
-    for method, settings in ((method, settings_of(method)[-1]) for method in METHODS):
-        parameters = parameters_for(method, "1", settings)
-        schema = served_schema(method, parameters)
-        mechanism = WholeRelease(method=method, schema=schema, parameters=parameters)
-        pair = candidate_pairs(method, schema, parameters)[0]
-        began = time.process_time()
-        mechanism.draw(pair, pair.first, 200)
-        assert 60 * 200 / (time.process_time() - began) > 2_000
-    for subject in (one_count(Fraction(1)), one_selection(Fraction(1))):
-        began = time.process_time()
-        subject.mechanism.draw(subject.pairs[0], subject.pairs[0].second, 5_000)
-        assert 60 * 5_000 / (time.process_time() - began) > 200_000

@@ -1,6 +1,5 @@
 """The iteration of Equation 3 against readable twins, its fixed point against maximum likelihood, and its edges."""
 
-import time
 from decimal import Decimal
 from fractions import Fraction
 
@@ -232,28 +231,3 @@ def test_the_rule_for_intervals_and_the_stopping_difference() -> None:
     assert [number_of_intervals(n) for n in (0, 999, 1_000, 4_321, 10_000, 10**8)] == [10, 10, 10, 43, 100, 100]
     assert stopping_difference(20) == pytest.approx(0.01 * chi2.ppf(0.95, 19))
     assert np.isfinite(stopping_difference(1))
-
-
-@pytest.mark.parametrize("blur", [Gaussian(sigma=Fraction(255)), Uniform(half_width=Fraction(1027, 2))])
-def test_reconstruction_costs_the_same_for_any_number_of_rows(blur: Blur) -> None:
-    """Once binned, a hundred million rows are a hundred counts; and that is less than binning one million."""
-    attribute = blurred(1_000, blur)
-    part = partition(attribute, 100)
-    law = part.kernel.mean(axis=1)
-
-    def seconds(rows: int) -> float:
-        counts = np.round(law * rows)
-        start = time.thread_time()
-        reconstruct(counts, part.kernel, stop_share=0, most=100)
-        return time.thread_time() - start
-
-    domain = attribute.published.domain
-    assert isinstance(domain, Grid)
-    edges = domain.edge_floats[part.bins]
-    values = simulation(1).uniform(edges[0], edges[-1], 10**6)
-    start = time.thread_time()
-    np.bincount(np.searchsorted(edges, values, side="right"))
-    binning = time.thread_time() - start
-    few, many = (min(seconds(rows) for _ in range(5)) for rows in (10_000, 100_000_000))
-    assert many < 3 * few
-    assert many < binning
