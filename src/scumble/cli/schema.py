@@ -36,7 +36,9 @@ def draft(
     if isinstance(source, CSVSource):
         parse = pacsv.ParseOptions(delimiter=source.delimiter, newlines_in_values=True)
         try:
-            table: pa.Table = pacsv.read_csv(source.path, parse_options=parse)
+            # Arrow would take True for a truth value and write it in another way than the file does.
+            convert = pacsv.ConvertOptions(true_values=[], false_values=[])
+            table: pa.Table = pacsv.read_csv(source.path, parse_options=parse, convert_options=convert)
         except pa.ArrowInvalid as error:
             raise InputError(f"{data} is no well-formed CSV. Mend the file.") from error
     else:
