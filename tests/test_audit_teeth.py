@@ -71,17 +71,17 @@ class Check:
 
 LEAVES = {"leaves": True}
 CHECKS = {
-    "half the noise": Check(noise=HalfTheNoise, settings=LEAVES, why="decides between 1 and 1", runs=2_000),
-    "two uses counted once": Check(wrong=CountedOnce(), settings=LEAVES, why="decides between 1 and 1", runs=2_500),
+    "half the noise": Check(noise=HalfTheNoise, settings=LEAVES, why="decides between 1 and 1", runs=4_000),
+    "two uses counted once": Check(wrong=CountedOnce(), settings=LEAVES, why="decides between 1 and 1", runs=5_000),
     "a sensitivity one too small": Check(
-        wrong=ReplacedOneTooSmall(), schema=REPLACED, settings=LEAVES, why="far end of every domain", runs=2_500
+        wrong=ReplacedOneTooSmall(), schema=REPLACED, settings=LEAVES, why="far end of every domain", runs=5_000
     ),
     "monotone claimed where it is not": Check(
         wrong=GiniClaimedMonotone(),
         epsilon="3",
         settings={"rounds": 1, "score": "gini", "selection_share": "0.95"},
         why="'group' and the class tell from 12",
-        runs=3_000,
+        runs=12_000,
     ),
     "noise only on non-empty cells": Check(
         noise=OnlyNonEmpty, settings=LEAVES, why="An empty table and one record", runs=600
