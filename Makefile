@@ -13,6 +13,7 @@ FIGURES ?= diffgen-fig3a diffgen-fig3b diffgen-fig5 micro-fig4 micro-fig5 micro-
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+ENGINES_READY := $(VENV)/.engines-ready
 # -qq: errors only.
 PIP_INSTALL := -m pip install -qq --disable-pip-version-check --no-input
 
@@ -25,7 +26,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-audit audit lint format types accuracy reproduce bench lock clean check-python
+.PHONY: help demo test test-spark test-audit test-joint audit lint format types accuracy reproduce bench lock clean check-python
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,10 +37,16 @@ demo: $(READY) ## the main job on built-in data, start to finish
 test: lint types ## lint, types, then all tests of the core
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal --durations=15 $(TESTS)
 
+test-spark: $(ENGINES_READY) ## Spark on two local workers, and PostgreSQL: installs Java, pyspark and the rest
+	$(BIN)/pytest -m "spark or postgres" --durations=8 $(or $(TESTS),tests/test_engines.py tests/test_spark.py tests/test_databases.py)
+
 test-audit: $(READY) ## planted bugs, true methods and their power: many runs of private mechanisms
 	$(BIN)/pytest -m audit -n $(WORKERS) --dist worksteal --durations=8 $(TESTS)
 
-audit: $(READY) ## every method held to its epsilon; writes the table in docs/audit.md (an hour; goes on where it stopped)
+test-joint: $(READY) ## joint releases: real processes, real connections, and whatever can go wrong with them
+	$(BIN)/pytest -m joint -n $(WORKERS) --dist worksteal --durations=8 $(TESTS)
+
+audit: $(READY) ## every method held to its epsilon; writes the table in docs/audit.md (goes on where it stopped)
 	$(BIN)/python -m scumble.auditing.table docs/audit.md $(ARGS)
 
 lint: $(READY) ## ruff: rules and formatting
@@ -89,4 +96,10 @@ $(READY): requirements.lock pyproject.toml
 	@echo "installing the pinned packages (a minute or two the first time)"
 	@$(BIN)/python $(PIP_INSTALL) -r requirements.lock
 	@$(BIN)/python $(PIP_INSTALL) --no-build-isolation --no-deps --editable .
+	@touch $@
+
+$(ENGINES_READY): $(READY) requirements-engines.lock .ci/install-services
+	@bash .ci/install-services
+	@echo "installing pyspark and the driver of PostgreSQL (half a gigabyte the first time)"
+	@$(BIN)/python $(PIP_INSTALL) -r requirements-engines.lock
 	@touch $@

@@ -73,14 +73,33 @@ def _processor() -> str:
     return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
-def page(figures: Sequence[Figure], settings: str) -> str:
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """Figures that belong together, with what there is to say of them."""
+
+    title: str
+    figures: Sequence[Figure]
+    text: str = ""
+    picture: str | None = None
+
+    def markdown(self) -> str:
+        parts = [f"## {self.title}"]
+        parts += [table(self.figures)] if self.figures else []
+        parts += [f"![{self.title}]({self.picture})"] if self.picture else []
+        return "\n\n".join([*parts, *([self.text] if self.text else [])])
+
+
+def page(sections: Sequence[Section], settings: str) -> str:
     """docs/benchmarks.md."""
     facts = "\n".join(f"- {name}: {value}" for name, value in machine().items())
+    whole = "\n\n".join(section.markdown() for section in sections)
     return f"""# Benchmarks
 
 Written by `make bench`; do not edit. {settings}
 
-{table(figures)}
+{whole}
+
+## How
 
 Costs are CPU seconds of the process with all its threads, system time included. What is compared was measured in one
 run, in turns, on warm files, after a release of a small file had imported and compiled everything. A release is timed

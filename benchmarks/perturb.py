@@ -144,8 +144,8 @@ if __name__ == "__main__":
         case "local-dp":
             local_dp()
         case "fig2":
-            for share in (0.01, 0.001):
-                print("stopping at", share, "of the threshold")
-                show(figure_2_claims(figure_2(seed=1, stop_share=share)))
+            for rule in Rule:
+                print(rule)
+                show(figure_2_claims(figure_2(seed=1, rule=rule)))
         case "fig5" | "fig6":
             figure(int(what[-1]), runs)

@@ -5,6 +5,7 @@ the attribute's public domain. The class stays. Written a row group at a time wi
 as plain strings, so that a file larger than memory could be made.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,15 +30,34 @@ VERSION = 1
 
 
 def schema_of(name: str) -> Schema:
-    """The schema of `adult`, from the folder of SCUMBLE_DATA, or of made-up `patients`."""
-    return patients_schema() if name == "patients" else load(name).schema
+    """The schema of `adult`, from the folder of SCUMBLE_DATA, or of made-up `patients`; `adult-50`: that of a table of
+    fifty attributes."""
+    name, _, attributes = name.partition("-")
+    schema = patients_schema() if name == "patients" else load(name).schema
+    return widened(schema, int(attributes)) if attributes else schema
+
+
+def widened(schema: Schema, attributes: int) -> Schema:
+    """The same attributes over and over, under other names, and the class."""
+    predictors = schema.predictors
+    copies = [
+        replace(predictors[number % len(predictors)], name=_copied(predictors, number)) for number in range(attributes)
+    ]
+    return replace(schema, attributes=(*copies, schema[str(schema.target)]), identifiers=())
+
+
+def _copied(predictors: tuple[Attribute, ...], number: int) -> str:
+    times, place = divmod(number, len(predictors))
+    return predictors[place].name if times == 0 else f"{predictors[place].name}.{times}"
 
 
 def base(name: str) -> tuple[pa.Table, Schema]:
     """The records to start from, and their schema."""
     schema = schema_of(name)
-    table = patients(2_000, SEED) if name == "patients" else pacsv.read_csv(load(name).path)
-    return table.select([attribute.name for attribute in schema.attributes]), schema
+    plain = name.partition("-")[0]
+    table = patients(2_000, SEED) if plain == "patients" else pacsv.read_csv(load(plain).path)
+    columns = {attribute.name: table.column(attribute.name.partition(".")[0]) for attribute in schema.attributes}
+    return pa.table(columns), schema
 
 
 def coded_bytes(schema: Schema, rows: int) -> int:

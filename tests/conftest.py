@@ -22,6 +22,8 @@ for setting in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
     os.environ.pop(setting, None)
 
 REQUIRED = "SCUMBLE_REAL_DATA_REQUIRED"
+# Two workers in processes of their own: what is not sent to them, they do not have.
+os.environ.setdefault("SCUMBLE_SPARK_MASTER", "local-cluster[2,1,1024]")
 
 
 @pytest.fixture(scope="session")

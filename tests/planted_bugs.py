@@ -53,6 +53,14 @@ class OnlyNonEmpty(Passing):
         return np.where(values == 0, 0, noisy)
 
 
+class BareInBetween(Passing):
+    """Counts from three to nine are told as they are: too many to be nobody and too few to be worth noise."""
+
+    def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
+        noisy = super().laplace(values, sensitivity=sensitivity, epsilon=epsilon)
+        return np.where((values >= 3) & (values <= 9), values, noisy)
+
+
 class Seeded(Passing):
     """Noise from a generator that starts in the same place every time."""
 
@@ -100,6 +108,16 @@ class CountedOnce(Wrapped):
         holder.purse._left[COUNT] = 1
         again = super().run(schema, parameters, holder)
         return replace(made, measured=np.concatenate([made.measured, again.measured]))
+
+
+class Averaged(Wrapped):
+    """The same, and only the average of both is told: in halves, so that nothing is rounded."""
+
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+        made = super().run(schema, parameters, holder)
+        holder.purse._left[COUNT] = 1
+        again = super().run(schema, parameters, holder)
+        return replace(made, measured=made.measured + again.measured, resolution=2 * made.resolution)
 
 
 class RangeFromData(Wrapped):
@@ -164,7 +182,7 @@ class GiniClaimedMonotone(Wrapped):
 
     def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
         choose = holder.choose
-        assert settle(parameters).score is Score.GINI
+        assert settle(schema, parameters).score is Score.GINI
         holder.choose = lambda query, **options: choose(  # type: ignore[method-assign]
             ClaimsMonotone(cut=query.cut, candidates=query.candidates, score=query.score), **options
         )
@@ -210,10 +228,10 @@ class FloatLaplace:
 
 @dataclass(frozen=True, kw_only=True)
 class InsidersView:
-    """A joint count as one of the parties sees it, who takes its own share of the noise off again.
+    """A joint count as some of the parties see it together, who take their own shares of the noise off again.
 
-    Every party adds the difference of two negative binomials of shape 1/`divided_by`; what `parties - insiders` others
-    added is left.
+    Every party adds the difference of two negative binomials of shape 1/`divided_by`. Added up over m parties, shapes
+    of 1/m make one geometric difference, which is all that an outsider sees.
     """
 
     schema: Schema
@@ -224,8 +242,9 @@ class InsidersView:
 
     def draw(self, pair: Pair, rows: Rows, runs: int) -> Draws:
         dice, success = simulation(), -np.expm1(-float(self.epsilon))
-        shares = (self.parties - self.insiders, runs)
-        added = dice.negative_binomial(1 / self.divided_by, success, shares).sum(axis=0)
-        taken = dice.negative_binomial(1 / self.divided_by, success, shares).sum(axis=0)
-        numbers = (len(rows) + added - taken).astype(np.float64)[:, None]
+        drawn = dice.negative_binomial(1 / self.divided_by, success, (2, self.parties, runs))
+        shares = drawn[0] - drawn[1]
+        told = len(rows) + shares.sum(axis=0)
+        known = shares[: self.insiders].sum(axis=0)
+        numbers = (told - known).astype(np.float64)[:, None]
         return Draws(numbers={(): numbers}, watched={(): numbers}, names={(): ("the count",)})

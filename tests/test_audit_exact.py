@@ -3,10 +3,14 @@
 import math
 from fractions import Fraction
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import nbinom
 
+from planted_bugs import InsidersView
 from scumble.auditing.cases import small_schemas
 from scumble.auditing.exact import ExactLoss, choice_probabilities, exact_loss, selection_law
 from scumble.auditing.neighbours import Pair, generic_pairs
@@ -101,3 +105,38 @@ def test_probabilities_of_all_paths_add_up_to_one() -> None:
     law, charged = choice_probabilities(DiffGen(), SCHEMA, parameters, ((0, 0, 0), (3, 1, 1)))
     assert math.fsum(law.values()) == pytest.approx(1)
     assert charged == 1
+
+
+def difference_of_shares(*, shape: float, epsilon: float, reach: int = 400) -> npt.NDArray[np.float64]:
+    """The law of the difference of two negative binomials, from -reach to reach."""
+    one = nbinom.pmf(np.arange(4 * reach), shape, -math.expm1(-epsilon))
+    law = np.correlate(one, one, mode="full")
+    return law[len(one) - 1 - reach : len(one) + reach]
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5])
+def test_what_an_insider_of_three_gains_by_taking_its_share_of_the_noise_off(epsilon: float) -> None:
+    """Three shares of 1/3 cost epsilon; two of them, which is what one of the three is left with, cost more. The
+    planted bug is this one, and the mechanism that passes, shares of 1/2, has exactly epsilon left."""
+    outside, inside, honest = (difference_of_shares(shape=shape, epsilon=epsilon) for shape in (1, 2 / 3, 1))
+    losses = [np.abs(np.diff(np.log(law))).max() for law in (outside, inside, honest)]
+    assert losses[0] == losses[2] == pytest.approx(epsilon, rel=1e-6)
+    assert losses[1] > 1.5 * epsilon
+    drawn = InsidersView(schema=SCHEMA, epsilon=Fraction(epsilon), parties=3, insiders=1, divided_by=3)
+    numbers = drawn.draw(ONE_MORE, (), 200_000).numbers[()][:, 0]
+    centre = len(inside) // 2
+    for value in range(-3, 4):
+        expected = inside[centre + value]
+        assert np.mean(numbers == value) == pytest.approx(expected, abs=6 * math.sqrt(expected / len(numbers)))
+
+
+def test_the_average_of_two_answers_shows_less_than_it_costs() -> None:
+    """Two counts at epsilon 1 cost 2. Their average, in halves, costs as much in the tail, where nobody looks, and 1.47
+    where the auditor does: at three halves or more."""
+    one = np.array([math.exp(-abs(k)) for k in range(-200, 201)]) * math.tanh(1 / 2)
+    law = np.convolve(one, one)
+    at_least = law[::-1].cumsum()[::-1]
+    zero = len(law) // 2
+    losses = np.log(at_least[zero - 2 : zero + 150] / at_least[zero : zero + 152])
+    assert losses[3] == pytest.approx(1.4748, abs=1e-4)
+    assert losses.max() == losses[-1] == pytest.approx(2, abs=0.02)

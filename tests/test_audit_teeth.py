@@ -1,9 +1,9 @@
 """Planted bugs are found, and the true mechanisms pass with the same runs.
 
-Error rates. A true mechanism is accused with probability at most one in a million for each check below (the confidence
-of its bound), and there are fewer than forty. What each check would find with probability 0.99 is printed by
-`pytest -s` and stands in docs/audit.md; every planted bug lies so far beyond it that the bound would have to fall short
-of its expectation by more than five standard deviations for the bug to be missed.
+Error rates. All checks of true mechanisms in `make test-audit` share one error rate of 1e-5 (`audit_family.py`). A bug
+is missed when two audits in a row miss it. Runs are chosen so that one audit misses its event with a probability far
+below 1e-4, by the frequencies at which it was seen: together, the fifteen bugs below are missed less than once in 1e5
+times. `pytest -s` prints that probability, and what each check would find with probability 0.99; see docs/audit.md.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from audit_family import SURE, chance_to_miss, first_to_find
 from planted_bugs import (
+    Averaged,
+    BareInBetween,
     BestOfSeveral,
     CountedOnce,
     FloatLaplace,
@@ -26,7 +29,7 @@ from planted_bugs import (
     ReplacedOneTooSmall,
     Seeded,
 )
-from scumble.auditing.bounds import Confidence, smallest_violation
+from scumble.auditing.bounds import smallest_violation
 from scumble.auditing.cases import small_schemas
 from scumble.auditing.loop import Effort, Judgement, search_and_judge
 from scumble.auditing.mechanisms import Mechanism, WholeRelease
@@ -41,7 +44,6 @@ from scumble.privacy.noise import Noise, PaidNoise
 
 pytestmark = pytest.mark.audit
 
-SURE = Confidence(level=Fraction(999_999, 1_000_000))
 ADDED, REPLACED = small_schemas()[:2]
 
 
@@ -61,10 +63,14 @@ class Check:
     settings: dict[str, Any]
     why: str
     runs: int
+    answers: bool = True
+    """Whether the onlooker sees the holder's answers beside the release."""
 
     def judge(self, method: Method, noise: type[Noise]) -> Judgement:
         parameters = DiffGenParams(epsilon=self.epsilon, **self.settings)
-        mechanism = WholeRelease(method=method, schema=self.schema, parameters=parameters, noise=noise)
+        mechanism = WholeRelease(
+            method=method, schema=self.schema, parameters=parameters, noise=noise, answers=self.answers
+        )
         suspect = pair(method, self.schema, parameters, self.why)
         return search_and_judge(mechanism, [suspect], Effort(judged=self.runs, variations=0))
 
@@ -73,6 +79,9 @@ LEAVES = {"leaves": True}
 CHECKS = {
     "half the noise": Check(noise=HalfTheNoise, settings=LEAVES, why="decides between 1 and 1", runs=4_000),
     "two uses counted once": Check(wrong=CountedOnce(), settings=LEAVES, why="decides between 1 and 1", runs=5_000),
+    "two uses counted once, averaged": Check(
+        wrong=Averaged(), settings=LEAVES, why="decides between 1 and 1", runs=12_000, answers=False
+    ),
     "a sensitivity one too small": Check(
         wrong=ReplacedOneTooSmall(), schema=REPLACED, settings=LEAVES, why="far end of every domain", runs=5_000
     ),
@@ -102,7 +111,7 @@ CHECKS = {
 @pytest.mark.parametrize("name", CHECKS)
 def test_a_planted_bug_is_found(name: str) -> None:
     check = CHECKS[name]
-    judgement = check.judge(check.wrong or DiffGen(), check.noise)
+    judgement = first_to_find(lambda: check.judge(check.wrong or DiffGen(), check.noise), float(check.epsilon))
     report(name, judgement, float(check.epsilon))
     assert judgement.bound(SURE) > float(check.epsilon)
 
@@ -119,7 +128,8 @@ def report(name: str, judgement: Judgement, declared: float) -> None:
     smallest = smallest_violation(declared=declared, frequency=judgement.frequency, runs=runs, alpha=SURE.alpha)
     print(  # noqa: T201 - shown by `pytest -s`, for the table in docs/audit.md
         f"\n{name}: declared {declared:g}, found {judgement.bound(SURE):.3f}, {runs} judged, hits {judgement.hits}; "
-        f"finds {smallest:.2f} with probability 0.99; {judgement.event.words}"
+        f"finds {smallest:.2f} with probability 0.99; missed with {chance_to_miss(judgement, declared):.0e}; "
+        f"{judgement.event.words}"
     )
 
 
@@ -134,7 +144,7 @@ COUNT_SCHEMA = parse_schema("scumble: schema/1\nattributes:\n  a: {taxonomy: {An
 
 def test_floating_point_noise_is_found_by_its_digits_and_invisible_after_rounding() -> None:
     planted = FloatLaplace(schema=COUNT_SCHEMA, epsilon=Fraction(1))
-    judgement = judge_count(planted, 10_000)
+    judgement = first_to_find(lambda: judge_count(planted, 10_000), 1)
     report("floating-point noise", judgement, 1)
     assert judgement.bound(SURE) > 1
     rounded = judge_count(FloatLaplace(schema=COUNT_SCHEMA, epsilon=Fraction(1), rounded=True), 10_000)
@@ -143,12 +153,35 @@ def test_floating_point_noise_is_found_by_its_digits_and_invisible_after_roundin
 
 @pytest.mark.parametrize(("epsilon", "runs"), [("0.5", 100_000), ("0.1", 100_000)])
 def test_shares_of_one_in_m_fail_an_insider_and_shares_of_the_honest_do_not(epsilon: str, runs: int) -> None:
-    textbook = InsidersView(schema=COUNT_SCHEMA, epsilon=Fraction(epsilon), parties=3, insiders=1, divided_by=3)
-    judgement = judge_count(textbook, runs)
-    report(f"shares of 1/m, eps {epsilon}", judgement, float(Fraction(epsilon)))
-    assert judgement.bound(SURE) > float(Fraction(epsilon))
-    honest = InsidersView(schema=COUNT_SCHEMA, epsilon=Fraction(epsilon), parties=3, insiders=1, divided_by=2)
-    assert judge_count(honest, runs).bound(SURE) <= float(Fraction(epsilon))
+    def view(*, insiders: int, divided_by: int) -> Judgement:
+        mechanism = InsidersView(
+            schema=COUNT_SCHEMA, epsilon=Fraction(epsilon), parties=3, insiders=insiders, divided_by=divided_by
+        )
+        return judge_count(mechanism, runs)
+
+    declared = float(Fraction(epsilon))
+    textbook = first_to_find(lambda: view(insiders=1, divided_by=3), declared)
+    report(f"shares of 1/m, eps {epsilon}", textbook, declared)
+    assert textbook.bound(SURE) > declared
+    assert view(insiders=0, divided_by=3).bound(SURE) <= declared, "an outsider sees nothing wrong"
+    assert view(insiders=1, divided_by=2).bound(SURE) <= declared, "nor does an insider where two shares are enough"
+
+
+def test_a_search_finds_a_pair_that_nobody_proposed() -> None:
+    """Noise is missing on counts from three to nine, which none of the usual pairs has.
+
+    One variation in ten or more has such a count: seventy miss it less than once in a thousand times, and two searches
+    less than once in a million.
+    """
+    parameters = DiffGenParams(epsilon="1", leaves=True)
+    mechanism = WholeRelease(method=DiffGen(), schema=ADDED, parameters=parameters, noise=BareInBetween)
+    proposed = candidate_pairs(DiffGen(), ADDED, parameters)
+    assert search_and_judge(mechanism, proposed, Effort(judged=800, variations=0)).bound(SURE) <= 1
+    effort = Effort(judged=800, variations=70)
+    judgement = first_to_find(lambda: search_and_judge(mechanism, proposed, effort), 1)
+    report("a pair nobody proposed", judgement, 1)
+    assert judgement.pair not in proposed
+    assert judgement.bound(SURE) > 1
 
 
 SQUARE_SIDE = 1000
@@ -171,6 +204,10 @@ def test_stable_microaggregation_as_published_does_not_keep_its_claim(method: Me
         + "".join(f"  {name}: {{numeric: {{low: 0, high: {SQUARE_SIDE + 1}, step: 1}}}}\n" for name in "ab")
     )
     mechanism = WholeRelease(method=method, schema=schema, parameters=NoisyGroupParams(epsilon="1", k=k))
-    judgement = search_and_judge(mechanism, [square(k)], Effort(judged=1_500, variations=0))
+    effort = Effort(judged=1_500, variations=0)
+    if not refuted:
+        assert search_and_judge(mechanism, [square(k)], effort).bound(SURE) <= 1
+        return
+    judgement = first_to_find(lambda: search_and_judge(mechanism, [square(k)], effort), 1)
     report(method.name, judgement, 1)
-    assert (judgement.bound(SURE) > 1) is refuted
+    assert judgement.bound(SURE) > 1

@@ -109,7 +109,7 @@ def test_example_3_step_by_step() -> None:
     engine = ENGINES["memory"].open(open_source(TABLE_1A).batches(SCHEMA), SCHEMA)
     steps: list[Specialization] = []
     holder = Holder(engine=engine, noise=noise, plan=plan)
-    cut = choose_as_published(SCHEMA, settle(parameters), holder, steps.append)
+    cut = choose_as_published(SCHEMA, settle(SCHEMA, parameters), holder, steps.append)
 
     assert [(step.node.label, [child.label for child in step.children]) for step in steps] == [
         ("Any_Job", ["Professional", "Artist"]),

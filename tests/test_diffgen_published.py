@@ -146,7 +146,7 @@ def choose(score: str, rounds: int, noise: object) -> State:
     chosen = parameters(score, rounds)
     plan = DiffGen().plan(SCHEMA, chosen)
     holder = Holder(engine=engine_of(SCHEMA, CODED), noise=noise, plan=plan)  # type: ignore[arg-type]
-    return state_of(choose_as_published(SCHEMA, settle(chosen), holder, lambda step: None))
+    return state_of(choose_as_published(SCHEMA, settle(SCHEMA, chosen), holder, lambda step: None))
 
 
 def every_path(score: str, rounds: int, law: Law) -> Iterator[tuple[State, float]]:

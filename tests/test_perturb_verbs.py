@@ -138,7 +138,7 @@ def test_an_epsilon_needs_no_acceptance_and_covers_the_class(source: Path) -> No
 
 def test_an_epsilon_and_a_width_are_not_both_given(source: Path) -> None:
     assert "Leave out privacy" in perturb(source, "--epsilon", "1", "--privacy", "50%").error
-    assert "cannot be told truthfully and withheld" in perturb(source, "--truthful", "age", "--withhold", "age").error
+    assert "named twice" in perturb(source, "--truthful", "age", "--withhold", "age").error
 
 
 def test_a_secret_gives_the_same_table_twice(source: Path) -> None:

@@ -6,7 +6,7 @@ The verbs, the same as on the command line:
 - `release`: spend and publish;
 - `evaluate`: what a miner can do with a release;
 - `verify`: check a release folder without the private data;
-- `load_release`: read one back;
+- `load_release`: read one back (`to_frame`: its table in pandas, polars, Arrow or Spark);
 - `perturb`: blur a table record by record, for somebody who is not trusted with it (`Perturber`: one record, by its
   owner);
 - `reconstruct`: the distributions of true values behind blurred ones (`PerturbedTreeClassifier`: a tree);
@@ -14,17 +14,19 @@ The verbs, the same as on the command line:
 
 The rooms: `model` holds the nouns, `privacy` all that touches a budget or noise, `engines` count, `methods` plan and
 run, `mining` is what the receiver does, `files` is the edge to the disk, `flow` is the line through all of them,
-`blur_flow` the one for those who trust nobody, `auditing` holds them to their word.
+`blur_flow` and `mine_flow` the one for those who trust nobody, `auditing` holds them to their word.
 """
 
 from typing import TYPE_CHECKING, Any
 
 from scumble.auditing.audit import Finding, audit
-from scumble.blur_flow import noise_model, perturb, reconstruct
+from scumble.blur_flow import noise_model, perturb
 from scumble.errors import BudgetError, CheckError, InputError, Interrupted, ScumbleError
 from scumble.evaluation import evaluate
+from scumble.files.frames import to_frame
 from scumble.files.schema_file import read_schema, write_schema
 from scumble.flow import Published, load_release, plan, release, verify
+from scumble.mine_flow import reconstruct
 from scumble.model.guarantee import Unit
 from scumble.model.plan import Plan, Spend
 from scumble.model.release import Release
@@ -67,6 +69,7 @@ __all__ = [
     "read_schema",
     "reconstruct",
     "release",
+    "to_frame",
     "verify",
     "write_schema",
 ]

@@ -1,48 +1,39 @@
-"""The line of those who trust nobody: blurred records, distributions rebuilt from them, trees learned from them.
+"""The line of those who trust nobody, on the side of the people: blurred records.
 
-    schema + strength -> noise model -> blur row by row -> folder        on the side of the people
-    folder -> distributions, a tree -> predictions over true values      on the side of the receiver
+    schema + strength -> noise model -> blur row by row -> folder
 
-Nobody holds a table here, so there is no holder and no ledger. Everything streams but the rows a tree is learned from.
+Nobody holds a table here, so there is no holder and no ledger, and everything streams. What a receiver does with the
+folder is in `mine_flow`.
 """
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from scumble.engines.coding import coder, read_numbers
+from scumble.engines.coding import coder
 from scumble.errors import InputError
-from scumble.files.blurred_table import published_blocks, write_blurred
-from scumble.files.release_folder import read_noise, read_release, write_release
-from scumble.files.sources import Source, check_columns, open_source
+from scumble.files.blurred_table import write_blurred
+from scumble.files.release_folder import write_release
+from scumble.files.sources import Source, open_source
 from scumble.files.staging import staging
 from scumble.flow import Progress, check_accepted, check_before_reading, schema_of
-from scumble.mining.tree_model import Feature, TreeModel
-from scumble.model.blur import Truthful, Withheld
-from scumble.model.blurred import BlurredAttribute
-from scumble.model.counts import Integers
+from scumble.model.blur import Retained, Truthful, Withheld, parse_share
 from scumble.model.guarantee import LocalDP, to_json
 from scumble.model.noise_model import NoiseModel, for_epsilon, for_privacy
 from scumble.model.plan import BlurPlan, Spend
 from scumble.model.release import BlurredRelease
 from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 from scumble.privacy.noise import KeyedWords, SystemWords
 from scumble.privacy.perturb import perturb_block
 
-if TYPE_CHECKING:
-    from scumble.mining.distributions import Distribution
-
 BLOCK_ROWS = 1 << 17
-ALGORITHMS = {"byclass": "byclass", "local": "local", "global": "global", "randomized": "uncorrected"}
-"""The paper's names of ways to learn a tree, and ours."""
 REPEATED = (
     "Without a secret every run draws anew: whoever sees two tables of the same people learns more than the guarantee "
     "says."
@@ -76,12 +67,16 @@ def noise_model(
     epsilon: object = None,
     truthful: Sequence[str] = (),
     withhold: Sequence[str] = (),
+    privacy_of: Mapping[str, object] | None = None,
+    retain: Mapping[str, object] | None = None,
 ) -> NoiseModel:
-    """How a schema's attributes are to be blurred: by the width of an interval (100 % at 95 %), or by epsilon."""
+    """How a schema's attributes are to be blurred: by the width of an interval (100 % at 95 %), or by epsilon.
+
+    `privacy_of` has widths of single attributes, `retain` the chance that a category is told as it is.
+    """
     public = schema_of(schema)
-    both = sorted(set(truthful) & set(withhold))
-    if both:
-        raise InputError(f"{both[0]!r} cannot be told truthfully and withheld. Choose one.")
+    widths, chances = privacy_of or {}, retain or {}
+    _check_one_treatment(truthful, withhold, widths, chances)
     if epsilon is None:
         made = for_privacy(
             public,
@@ -90,9 +85,13 @@ def noise_model(
             noise=noise or "gaussian",
             truthful=truthful,
             withheld=withhold,
+            privacy_of=widths,
+            chosen={name: Retained(probability=parse_share(chance, name=name)) for name, chance in chances.items()},
         )
-    elif privacy is not None or confidence is not None or noise is not None:
-        raise InputError("An epsilon decides the noise by itself. Leave out privacy, confidence and noise, or epsilon.")
+    elif privacy is not None or confidence is not None or noise is not None or widths or chances:
+        raise InputError(
+            "An epsilon decides the noise by itself. Leave out privacy, confidence, noise and retain, or epsilon."
+        )
     else:
         made = for_epsilon(public, epsilon=epsilon, truthful=truthful, withheld=withhold)
     if not isinstance(made.guarantee, LocalDP):
@@ -100,6 +99,16 @@ def noise_model(
     # A row left out for what it holds would tell what local privacy hides.
     clamped = [a if a.name in truthful else replace(a, outside=Outside.CLAMP) for a in public.attributes]
     return replace(made, schema=replace(public, attributes=tuple(clamped)))
+
+
+def _check_one_treatment(*treatments: Iterable[str]) -> None:
+    named = [name for names in treatments for name in set(names)]
+    twice = sorted({name for name in named if named.count(name) > 1})
+    if twice:
+        raise InputError(
+            f"{twice[0]!r} is named twice. An attribute is told truthfully, withheld, or blurred in a way of its own: "
+            "choose one."
+        )
 
 
 def blur_plan(noise: NoiseModel, *, fixed: bool) -> BlurPlan:
@@ -156,7 +165,7 @@ def perturb(
     planned = blur_plan(noise, fixed=secret is not None)
     check_accepted(planned.guarantee, accept)
     source = open_source(data, delimiter=delimiter)
-    read = _told(noise)
+    read = told_schema(noise)
     check_before_reading(source, read)
     if entity is not None and entity not in source.columns():
         raise InputError(f"There is no column {entity!r} to tell entities apart. Give --entity a name from the header.")
@@ -164,15 +173,13 @@ def perturb(
     with staging(Path(out)) as stage:
         blocks = (
             perturb_block(noise, codes, words=words, entities=names)
-            for codes, names in _coded(source, read, entity, lambda done, total: tell("blurring rows", done, total))
+            for codes, names in coded_blocks(
+                source, read, entity, lambda done, total: tell("blurring rows", done, total)
+            )
         )
         made = BlurredRelease(
             method="perturb",
-            parameters={
-                name: list(value) if isinstance(value, list | tuple) else str(value)
-                for name, value in strength.items()
-                if value
-            },
+            parameters={name: _told_parameter(value) for name, value in strength.items() if value},
             plan=planned,
             schema=noise.published,
             noise=noise,
@@ -183,20 +190,26 @@ def perturb(
     return Blurred(folder=Path(out), release=made, seconds=time.perf_counter() - began)
 
 
-def _told(noise: NoiseModel) -> Schema:
+def _told_parameter(value: Any) -> list[str] | str:
+    if isinstance(value, Mapping):
+        return [f"{name}={each}" for name, each in value.items()]
+    return [str(each) for each in value] if isinstance(value, list | tuple) else str(value)
+
+
+def told_schema(noise: NoiseModel) -> Schema:
     """The schema of the true values that are read: what is withheld is not."""
     attributes = tuple(noise.schema[name] for name in noise.told)
     return replace(noise.schema, attributes=attributes, target=noise.published.target, identifiers=())
 
 
-def _coded(
+def coded_blocks(
     source: Source, schema: Schema, entity: str | None = None, progress: Any = None
 ) -> Iterator[tuple[dict[str, npt.NDArray[np.integer]], list[str] | None]]:
     """Coded columns, without the rows that the schema drops, and whose they are."""
     coders = {attribute.name: coder(attribute) for attribute in schema.attributes}
     wanted = schema
     if entity is not None and entity not in coders:
-        wanted = _reading([*coders, entity])
+        wanted = reading([*coders, entity])
     for whole in source.batches(wanted, progress):
         for start in range(0, len(whole), BLOCK_ROWS):
             batch = whole.slice(start, BLOCK_ROWS)
@@ -210,95 +223,7 @@ def _coded(
             yield {name: column.codes[kept] for name, column in columns.items()}, names
 
 
-def _reading(names: Iterable[str]) -> Schema:
+def reading(names: Iterable[str]) -> Schema:
     """A schema that names columns to be read, and says nothing of them."""
     nothing = Tree.flat(["-"])
     return Schema(attributes=tuple(Attribute(name=n, domain=nothing, outside=Outside.CLAMP) for n in names))
-
-
-def noise_of(folder: str | Path) -> NoiseModel:
-    """The noise model of a folder of blurred records; of one that clients' records were gathered in, noise.json alone
-    decides."""
-    place = Path(folder)
-    if (place / "release.json").exists():
-        made = read_release(place)
-        if not isinstance(made, BlurredRelease):
-            raise InputError(f"{place} holds no blurred records. Give a folder that `scumble perturb` wrote.")
-        return made.noise
-    return read_noise(place / "noise.json")
-
-
-def reconstruct(folder: str | Path, *, original: Any = None, delimiter: str = ",") -> "list[Distribution]":
-    """The distributions of true values behind a folder of blurred ones; beside the `original` ones where given, which
-    are private: the result is then for their owner alone."""
-    # SciPy's statistics take a second to import.
-    from scumble.mining.distributions import distributions
-
-    noise = noise_of(folder)
-    true = None if original is None else true_blocks(original, noise, delimiter=delimiter)
-    return distributions(noise, published_blocks(Path(folder) / "table.csv", noise), true)
-
-
-def true_blocks(data: Any, noise: NoiseModel, *, delimiter: str = ",") -> Iterator[dict[str, Any]]:
-    """True rows coded as they would be before blurring, to compare with."""
-    source = open_source(data, delimiter=delimiter)
-    read = _told(noise)
-    check_columns(source, read)
-    return (codes for codes, _ in _coded(source, read))
-
-
-def train(folder: str | Path, *, algorithm: str = "byclass", **options: Any) -> TreeModel:
-    """A tree learned from a folder of blurred records, for true ones."""
-    from scumble.mining.perturbed_classifier import PerturbedTreeClassifier
-
-    if algorithm not in ALGORITHMS:
-        raise InputError(f"There is no algorithm {algorithm!r}. Choose from {', '.join(ALGORITHMS)}.")
-    noise = noise_of(folder)
-    target = noise.published.target
-    if target is None:
-        raise InputError("The blurred records have no class to learn. Perturb with a schema that has a `target`.")
-    blocks = list(published_blocks(Path(folder) / "table.csv", noise))
-    columns = {n: np.concatenate([b[n] for b in blocks] or [np.zeros(0, dtype=np.int64)]) for n in noise.told}
-    if not len(columns[target]):
-        raise InputError("The table has no rows to learn from. Give one that has.")
-    values = np.stack([_numbers(noise[a.name], columns[a.name]) for a in noise.published.predictors], axis=1)
-    labels = np.array(noise.published.classes, dtype=object)[columns[target]]
-    learner = PerturbedTreeClassifier(noise, algorithm=ALGORITHMS[algorithm], **options)
-    return replace(learner.fit(values, labels).model_, target=target)
-
-
-def _numbers(blurred: BlurredAttribute, codes: Integers) -> npt.NDArray[np.float64]:
-    """Published codes as a learner takes them: numbers, missing ones not a number; a category by its place."""
-    domain = blurred.published.domain
-    if not isinstance(domain, Grid):
-        return codes.astype(np.float64)
-    return np.concatenate([domain.edge_floats[:-1], [np.nan]])[codes]
-
-
-def predict(
-    model: TreeModel, data: Any, *, delimiter: str = ","
-) -> Iterator[tuple[npt.NDArray[np.str_], npt.NDArray[np.str_] | None]]:
-    """The class of every row of true values, block by block, and what the table says it is where it does.
-
-    What does not parse, and a category that the model does not know, counts as missing.
-    """
-    source = open_source(data, delimiter=delimiter)
-    names = [feature.name for feature in model.features]
-    judged = [model.target] if model.target is not None and model.target in source.columns() else []
-    wanted = _reading([*names, *judged])
-    check_columns(source, wanted)
-    classes = np.array([str(each) for each in model.classes])
-    for batch in source.batches(wanted):
-        values = [_feature(feature, batch.column(feature.name)) for feature in model.features]
-        told = classes[model.probabilities(np.stack(values, axis=1)).argmax(axis=1)]
-        truth = None
-        if judged:
-            truth = np.array(batch.column(judged[0]).cast(pa.string()).fill_null("").to_pylist(), dtype=np.str_)
-        yield told, truth
-
-
-def _feature(feature: Feature, column: pa.Array) -> npt.NDArray[np.float64]:
-    if feature.values is None:
-        return read_numbers(column)
-    places = pc.index_in(column.cast(pa.string()), pa.array(feature.values, pa.string()))
-    return places.cast(pa.float64()).to_numpy(zero_copy_only=False)

@@ -16,7 +16,7 @@ from scumble.engines.coding import code_blocks, read_numbers
 from scumble.errors import InputError
 from scumble.files.release_folder import read_release
 from scumble.files.sources import FrameSource, Source, check_columns, open_source
-from scumble.model.release import CellRelease, RecordRelease, Release
+from scumble.model.release import CellRelease, FineRows, RecordRelease, Release
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Grid, Tree
 
@@ -29,24 +29,28 @@ def evaluate(
     *,
     test: Any,
     train: Any = None,
-    table: str = "table",
+    table: str | None = None,
     delimiter: str = ",",
     classifiers: Sequence[str] = ("tree", "boosting"),
 ) -> dict[str, Any]:
     """What a miner can do with a release: accuracy and AUC, on `test`, of classifiers trained on it.
 
-    With `train`, the raw rows, the same classifiers trained on those stand beside. Both kinds of rows are private: the
-    figures are for the owner and are not covered by the release's guarantee.
+    `table` is `table` or `fine`, the recommended one where it is left out. With `train`, the raw rows, the same
+    classifiers trained on those stand beside. Both kinds of rows are private: the figures are for the owner and are not
+    covered by the release's guarantee.
     """
     # scikit-learn takes a second to import, which no other verb needs.
     from scumble.mining.evaluate import majority, score
 
     made = read_release(Path(folder))
-    if table != "table":
-        raise InputError(f"The release has no {table}.csv. Leave out --table.")
-    published = training_sample(made)
-    judged = _sample(open_source(test, delimiter=delimiter), made.schema)
-    result = {**score(published, judged, made.schema, classifiers=classifiers), "majority": majority(published, judged)}
+    chosen = made.recommended if table is None else table
+    published, schema = training_sample(made, chosen), made.tables[chosen]
+    judged = _sample(open_source(test, delimiter=delimiter), schema)
+    result = {
+        "table": chosen,
+        **score(published, judged, schema, classifiers=classifiers),
+        "majority": majority(published, judged),
+    }
     if train is not None:
         source = open_source(train, delimiter=delimiter)
         fine = finest_schema(made.schema, source)
@@ -60,16 +64,21 @@ def evaluate(
     return result
 
 
-def training_sample(release: Release) -> "Sample":
-    """What a miner trains on: the published cells by their counts, or the published records."""
+def training_sample(release: Release, table: str | None = None) -> "Sample":
+    """What a miner trains on, coded by `release.tables[table]`: published cells by their counts, the fine rows drawn
+    inside them, or published records. The recommended table where none is named."""
     from scumble.mining.sample import sample_of_counts
 
-    if isinstance(release, CellRelease):
+    chosen = release.recommended if table is None else table
+    if chosen not in release.tables:
+        raise InputError(f"The release has no {chosen}.csv. Leave out --table.")
+    if isinstance(release, CellRelease) and chosen == "table":
         return sample_of_counts(release.schema, release.count)
-    assert isinstance(release, RecordRelease)
+    rows = release.fine if isinstance(release, CellRelease) else release
+    assert isinstance(rows, FineRows | RecordRelease)
     # A missing number is NaN in memory and an empty cell in a table.
-    columns = {name: pa.array(column, from_pandas=True) for name, column in release.columns.items()}
-    return _sample(FrameSource(table=pa.table(columns)), release.schema)
+    columns = {name: pa.array(column, from_pandas=True) for name, column in rows.columns.items()}
+    return _sample(FrameSource(table=pa.table(columns)), rows.schema)
 
 
 def _sample(source: Source, schema: Schema) -> "Sample":

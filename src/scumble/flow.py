@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from pydantic import ValidationError
 
 from scumble.engines import ENGINES, Engine
 from scumble.errors import InputError, Interrupted, ScumbleError
-from scumble.files.release_folder import read_release, write_release
+from scumble.files.release_folder import read_manifest, read_release, write_release
 from scumble.files.schema_file import read_schema
 from scumble.files.sources import Source, check_columns, open_source
 from scumble.files.staging import staging
@@ -28,7 +29,7 @@ from scumble.model.guarantee import Guarantee, IntervalPrivacy, KAnonymity, Unit
 from scumble.model.plan import Planned
 from scumble.model.release import CellRelease, RecordRelease, Release
 from scumble.model.schema import Schema
-from scumble.privacy.fingerprint import fingerprint
+from scumble.privacy.fingerprint import row_sums, seal
 from scumble.privacy.holder import Holder
 from scumble.privacy.ledger import Ledger, Receipt
 from scumble.privacy.noise import Noise, PaidNoise
@@ -54,13 +55,23 @@ class Published:
     seconds: float
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "release": str(self.folder),
-            "guarantee": to_json(self.release.plan.guarantee),
-            "spends": [spend.to_json() for spend in self.release.plan.spends],
-            **size_of(self.release),
-            "seconds": round(self.seconds, 3),
-        }
+        told = told_of(self.folder, self.release)
+        return {**told, "recommended": self.recommended, "seconds": round(self.seconds, 3)}
+
+    @property
+    def recommended(self) -> str:
+        """The file to start with."""
+        return str(read_manifest(self.folder)["recommended"])
+
+
+def told_of(folder: Path, release: Release) -> dict[str, Any]:
+    """A release as plain data: where it is, what it promises, what it cost, how much it holds."""
+    return {
+        "release": str(folder),
+        "guarantee": to_json(release.plan.guarantee),
+        "spends": [spend.to_json() for spend in release.plan.spends],
+        **size_of(release),
+    }
 
 
 def size_of(release: Release) -> dict[str, int]:
@@ -113,18 +124,19 @@ def release(
 ) -> Published:
     """Spend and publish: from a table and its schema to a folder that can be handed to a stranger.
 
-    `data` is a path (CSV, Parquet) or a frame (pandas, polars, Arrow); `parameters` are the method's own, `epsilon`
-    first among them. A guarantee that is not differential privacy must be accepted by name: `accept=["unproven"]`.
+    `data` is a path, a pattern, the address of a table or a frame (`scumble.files.sources` lists them);
+    `parameters` are the method's own, `epsilon` first among them. A guarantee that is not differential privacy must be
+    accepted by name: `accept=["unproven"]`.
     """
     began = time.perf_counter()
     tell = progress or (lambda label, done, total: None)
-    with _told_of_the_charge() as charge:
+    with told_of_the_charge() as charge:
         public = schema_of(schema)
         chosen = method_named(method)
         settings = parameters_of(chosen, parameters)
         planned = chosen.plan(public, settings)
         check_accepted(planned.guarantee, accept)
-        source = open_source(data, delimiter=delimiter)
+        source = open_source(data, delimiter=delimiter, engine=engine)
         check_before_reading(source, public, engine)
         with staging(Path(out)) as stage, Ledger.open(None if ledger is None else Path(ledger)) as book:
             charge.begun = True
@@ -135,9 +147,7 @@ def release(
                 method=chosen.name,
                 spends=[spend.to_json() for spend in planned.spends],
             )
-            with _opened(engine, source, public, tell) as rows:
-                sizes = [attribute.domain.size for attribute in public.attributes]
-                book.record_rows(receipt, fingerprint(rows.blocks(), sizes, book.key))
+            with charged_rows(book, receipt, engine, source, public, tell) as rows:
                 made = run(chosen, public, settings, rows, PaidNoise(), tell)
                 digest = write_release(
                     made,
@@ -206,6 +216,18 @@ def check_before_reading(source: Source, schema: Schema, engine: str = "memory")
 
 
 @contextmanager
+def charged_rows(
+    book: Ledger, receipt: Receipt, engine: str, source: Source, schema: Schema, tell: Progress
+) -> Iterator[Engine]:
+    """The rows that a reservation is spent on, once the ledger has taken down which they are."""
+    with _opened(engine, source, schema, tell) as rows:
+        sizes = [attribute.domain.size for attribute in schema.attributes]
+        sums = rows.add_up(partial(row_sums, sizes=sizes, key=book.key))
+        book.record_rows(receipt, seal(sums, sizes=sizes, key=book.key))
+        yield rows
+
+
+@contextmanager
 def _opened(engine: str, source: Source, schema: Schema, tell: Progress) -> Iterator[Engine]:
     batches = source.batches(schema, lambda done, total: tell("reading rows", done, total))
     rows = ENGINES[engine].open(batches, schema)
@@ -221,7 +243,7 @@ def _opened(engine: str, source: Source, schema: Schema, tell: Progress) -> Iter
 
 
 @dataclass(kw_only=True)
-class _Charge:
+class Charge:
     """How far a run's charge has come."""
 
     begun: bool = False
@@ -238,9 +260,9 @@ class _Charge:
 
 
 @contextmanager
-def _told_of_the_charge() -> Iterator[_Charge]:
+def told_of_the_charge() -> Iterator[Charge]:
     """However a run ends early, its last words say what became of the charge."""
-    charge = _Charge()
+    charge = Charge()
     try:
         yield charge
     except KeyboardInterrupt:

@@ -7,41 +7,23 @@ from collections.abc import Sequence
 
 from scumble.auditing.laws import check_added_record, check_replaced_record, engine_of
 from scumble.auditing.neighbours import candidate_pairs
+from scumble.auditing.overheard import Again, Overheard
 from scumble.methods.method import Method, Params
-from scumble.model.counts import Integers
 from scumble.model.guarantee import Unit
 from scumble.model.plan import PlanWithoutDP
 from scumble.model.schema import Schema
-from scumble.privacy.holder import Holder
-from scumble.privacy.noise import PaidNoise, Selection
-from scumble.privacy.query import Choice, Measurement, Query, RowChoice, RowMeasurement, RowQuery
+from scumble.privacy.noise import PaidNoise
+from scumble.privacy.query import Query, RowQuery
 
 
-class Keeping(Holder):
+class Keeping(Overheard):
     """The shipped holder, which also keeps what it was asked."""
 
     asked: list[Query | RowQuery]
 
-    def choose_apart(
-        self,
-        queries: Sequence[Choice],
-        *,
-        spend: str,
-        selection: Selection = Selection.PERMUTE_AND_FLIP,
-        log_weights: Sequence[float] | None = None,
-    ) -> list[int]:
+    def heard(self, queries: Sequence[Query | RowQuery], draws: int, again: Again) -> None:
+        del draws, again
         self.asked += queries
-        return super().choose_apart(queries, spend=spend, selection=selection, log_weights=log_weights)
-
-    def choose_in_parts(
-        self, query: RowChoice, *, spend: str, selection: Selection = Selection.PERMUTE_AND_FLIP
-    ) -> list[int]:
-        self.asked.append(query)
-        return super().choose_in_parts(query, spend=spend, selection=selection)
-
-    def measure(self, query: Measurement | RowMeasurement, *, spend: str) -> Integers:
-        self.asked.append(query)
-        return super().measure(query, spend=spend)
 
 
 def check_asked(method: Method, schema: Schema, parameters: Params) -> int:

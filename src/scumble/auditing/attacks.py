@@ -24,7 +24,7 @@ from scumble.errors import InputError
 from scumble.files.sources import Source, check_columns, open_source
 from scumble.flow import load_release
 from scumble.model.counts import Integers
-from scumble.model.release import CellRelease, RecordRelease, Release
+from scumble.model.release import CellRelease, FineRows, RecordRelease, Release
 from scumble.model.schema import Schema
 
 CONFIDENCE = Fraction(19, 20)
@@ -63,7 +63,7 @@ class Attack:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Rows as codes of the published schema, a column for each attribute, each standing for `weights` records."""
+    """Rows as codes of the schema of the table, a column for each attribute, each standing for `weights` records."""
 
     codes: Integers
     weights: Weights
@@ -73,14 +73,15 @@ def attack_release(folder: str | Path, *, train: Any, control: Any, delimiter: s
     """All four attacks on a release folder, with the rows it was made of and rows like them that it was not made of."""
     made = load_release(folder)
     published = published_table(made)
-    members, others = (_coded(open_source(each, delimiter=delimiter), made.schema) for each in (train, control))
+    schema = made.tables[made.recommended]
+    members, others = (_coded(open_source(each, delimiter=delimiter), schema) for each in (train, control))
     if not len(members.codes) or not len(others.codes):
         raise InputError("An attack needs people in the release and others. Give --train and --control with rows.")
     allowed = _most_allowed(made)
-    target = [a.name for a in made.schema.attributes].index(made.schema.target) if made.schema.target else -1
+    target = [a.name for a in schema.attributes].index(schema.target) if schema.target else -1
     return [
         membership(published, members, others, allowed),
-        attribute_inference(published, members, others, target % len(made.schema.attributes), made.schema, allowed),
+        attribute_inference(published, members, others, target % len(schema.attributes), schema, allowed),
         singling_out(published, members, others),
         linkage(published, members, others, allowed),
     ]
@@ -206,12 +207,13 @@ def _most_allowed(release: Release) -> float | None:
 
 
 def published_table(release: Release) -> Table:
-    """A release as weighted rows of codes."""
-    schema = release.schema
-    if isinstance(release, RecordRelease):
-        columns = [codes_of(release.columns[a.name], schema, a.name) for a in schema.attributes]
+    """The recommended table of a release, which tells most, as weighted rows of its codes."""
+    rows = release.fine if isinstance(release, CellRelease) else release
+    if isinstance(rows, RecordRelease | FineRows):
+        columns = [codes_of(rows.columns[a.name], rows.schema, a.name) for a in rows.schema.attributes]
         return Table(codes=np.stack(columns, axis=1), weights=np.ones(len(columns[0])))
     assert isinstance(release, CellRelease)
+    schema = release.schema
     shape = [attribute.domain.size for attribute in schema.predictors]
     places = np.unravel_index(np.arange(len(release.count)), shape)
     codes = {attribute.name: digits for attribute, digits in zip(schema.predictors, places, strict=True)}

@@ -57,19 +57,22 @@ def smallest_violation(*, declared: float, frequency: float, runs: int, alpha: f
     `frequency` is how often the event happens on the likelier table; on the other it is e^-loss as frequent.
     """
     below, above = declared, declared + FAR
-    if frequency <= 0 or _chance_to_find(declared, frequency, above, runs, alpha) < power:
+    if frequency <= 0 or chance_to_find(declared, frequency, above, runs, alpha) < power:
         return math.inf
     while above - below > 1e-4:
         middle = (below + above) / 2
-        if _chance_to_find(declared, frequency, middle, runs, alpha) < power:
+        if chance_to_find(declared, frequency, middle, runs, alpha) < power:
             below = middle
         else:
             above = middle
     return above
 
 
-def _chance_to_find(declared: float, frequency: float, loss: float, runs: int, alpha: float) -> float:
-    """Exactly: the sum over the hits on one table of their probability times that of few enough on the other."""
+def chance_to_find(declared: float, frequency: float, loss: float, runs: int, alpha: float) -> float:
+    """How probably a bound finds more than declared, where the event shows so much loss.
+
+    Exactly: the sum over the hits on one table of their probability times that of few enough on the other.
+    """
     other = frequency * math.exp(-loss)
     hits = _within_reach(frequency, runs)
     needed = lowest_probability(hits, runs, alpha / 2) * math.exp(-declared)

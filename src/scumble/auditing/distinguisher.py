@@ -22,11 +22,12 @@ ENOUGH = 100
 """A path seen less often on both tables together teaches nothing about its numbers; the watched ones do instead."""
 MOST_BINS = 32
 CHANCE = 2.5
-"""Log ratios within so many standard deviations of zero count nothing."""
+"""Log ratios within so many standard deviations of zero count nothing, unless all of them are."""
 TELLING_NUMBERS = 3
 """So many numbers, those that differ most, are also tried each by itself."""
-CHOOSING_ALPHA = 0.002
-"""How sure the choice among events is; it decides nothing but which one is judged."""
+CHOOSING_ALPHA = 1e-6
+"""How sure the choice among events is. It decides nothing but which one is judged; less sure, it would fall for rare
+events that came up by luck and do not again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +53,8 @@ class Event:
     """By beginning of a path."""
     parts: Mapping[Path, tuple[Part, ...]]
     """By whole path; those of the watched numbers under `ANY_PATH`."""
+    weight: float = 0.0
+    """Of the evidence in the holder's answers, which needs no learning."""
 
     def scores(self, draws: Draws) -> dict[Path, Floats]:
         found = {}
@@ -64,6 +67,8 @@ class Event:
                 watched = draws.watched[path]
                 some = (part for part in self.parts.get(ANY_PATH, ()) if part.place < watched.shape[1])
                 score += sum(part.add(watched) for part in some)
+            if self.weight:
+                score += self.weight * draws.evidence[path]
             found[path] = score
         return found
 
@@ -78,6 +83,7 @@ class Event:
                 path: tuple(replace(part, values=tuple(-value for value in part.values)) for part in parts)
                 for path, parts in self.parts.items()
             },
+            weight=-self.weight,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -85,6 +91,7 @@ class Event:
             "words": self.words,
             "likelier_on_first": self.likelier_on_first,
             "threshold": self.threshold,
+            "weight": self.weight,
             "steps": [[path, value] for path, value in self.steps.items()],
             "parts": [[p, [[x.place, x.edges, x.values] for x in parts]] for p, parts in self.parts.items()],
         }
@@ -95,6 +102,7 @@ class Event:
             words=data["words"],
             likelier_on_first=data["likelier_on_first"],
             threshold=data["threshold"],
+            weight=data.get("weight", 0.0),
             steps={tuple(path): value for path, value in data["steps"]},
             parts={
                 tuple(path): tuple(
@@ -109,8 +117,9 @@ ANY_PATH: Path = ("*",)
 
 
 def learn(first: Draws, second: Draws) -> list[Event]:
-    """Scores worth trying: all evidence together, the choices alone, and the numbers that differ most, each alone."""
-    steps = _steps(first, second)
+    """Scores worth trying: all that the release says together, its choices alone, the numbers that differ most, each
+    alone; and the holder's answers."""
+    steps = _steps(first, second, CHANCE) or _steps(first, second, 0.0)
     parts = {
         path: _parts(first.numbers[path], second.numbers[path])
         for path in first.numbers.keys() & second.numbers.keys()
@@ -124,6 +133,8 @@ def learn(first: Draws, second: Draws) -> list[Event]:
     ]
     if steps:
         scores.append(Event(words="the choices and published domains alone are", steps=steps, parts={}))
+    if first.evidence and second.evidence:
+        scores.append(Event(words="the holder's answers are", steps={}, parts={}, weight=1.0))
     return [*scores, *_single_numbers(first, second)]
 
 
@@ -134,9 +145,12 @@ def _all_watched(draws: Draws) -> Numbers:
 
 
 def choose(scores: Iterable[Event], first: Draws, second: Draws) -> tuple[float, Event]:
-    """The event with the best bound on these draws, over all scores, both signs, all thresholds, both directions."""
+    """The event with the best bound on these draws, over all scores, both signs, all thresholds, both directions.
+
+    Where no bound is above zero, that event whose frequencies lie furthest apart for their spread.
+    """
     runs = first.runs, second.runs
-    best, chosen = -1.0, None
+    best, chosen = (-1.0, 0.0), None
     for score in (each for event in scores for each in (event, event.negated())):
         here, there = (np.sort(np.concatenate(list(score.scores(draws).values()))) for draws in (first, second))
         thresholds = np.unique(np.concatenate([here, there]))
@@ -146,15 +160,17 @@ def choose(scores: Iterable[Event], first: Draws, second: Draws) -> tuple[float,
         for on_first in (True, False):
             likely, unlikely = hits if on_first else hits[::-1]
             bounds = epsilon_bounds(likely, unlikely, runs if on_first else runs[::-1], CHOOSING_ALPHA)
-            place = int(bounds.argmax())
-            if bounds[place] > best:
-                best = float(bounds[place])
+            apart = (likely - unlikely) / np.sqrt(likely + unlikely + 1.0)
+            place = int(np.lexsort((apart, bounds))[-1])
+            promise = float(bounds[place]), float(apart[place])
+            if promise > best:
+                best = promise
                 chosen = replace(score, likelier_on_first=on_first, threshold=float(thresholds[place]))
     assert chosen is not None, "there is always a score to try"
-    return best, replace(chosen, words=_words(chosen))
+    return best[0], replace(chosen, words=_words(chosen))
 
 
-def _steps(first: Draws, second: Draws) -> dict[Path, float]:
+def _steps(first: Draws, second: Draws, least: float) -> dict[Path, float]:
     """For each beginning of a path the log ratio of its last step, given the steps before it."""
     sizes = [Counter[Path](), Counter[Path]()]
     for draws, size in zip((first, second), sizes, strict=True):
@@ -164,16 +180,16 @@ def _steps(first: Draws, second: Draws) -> dict[Path, float]:
     ratios = {}
     for path in (sizes[0] | sizes[1]).keys() - {()}:
         above = path[:-1]
-        ratio = _log_ratio(sizes[0][path], sizes[0][above], sizes[1][path], sizes[1][above])
+        ratio = _log_ratio(sizes[0][path], sizes[0][above], sizes[1][path], sizes[1][above], least)
         if ratio:
             ratios[path] = ratio
     return ratios
 
 
-def _log_ratio(hits: int, runs: int, other_hits: int, other_runs: int) -> float:
+def _log_ratio(hits: int, runs: int, other_hits: int, other_runs: int, least: float = CHANCE) -> float:
     ratio = math.log((hits + 0.5) / (runs + 1)) - math.log((other_hits + 0.5) / (other_runs + 1))
     spread = math.sqrt(1 / (hits + 0.5) + 1 / (other_hits + 0.5))
-    return ratio if abs(ratio) > CHANCE * spread else 0.0
+    return ratio if abs(ratio) > least * spread else 0.0
 
 
 def _parts(first: Numbers, second: Numbers) -> tuple[Part, ...]:
@@ -202,30 +218,37 @@ def _edges(values: Numbers) -> npt.NDArray[np.float64]:
 
 
 def _single_numbers(first: Draws, second: Draws) -> Iterator[Event]:
-    """Ranks of one number on the commonest path, larger first and smaller first; other paths come last."""
+    """Ranks of one number: of each watched one, and of those that differ most on the commonest path."""
+    here, there = _all_watched(first), _all_watched(second)
+    for place in range(min(here.shape[1], there.shape[1])):
+        yield from _ranks(here[:, place], there[:, place], ANY_PATH, place, "the count of the cell of the record")
     sizes = Counter(first.sizes()) + Counter(second.sizes())
     if not sizes:
         return
     path = sizes.most_common(1)[0][0]
-    here, there = (draws.numbers.get(path) for draws in (first, second))
-    if here is None or there is None or here.shape[1] == 0:
+    some, others = (draws.numbers.get(path) for draws in (first, second))
+    if some is None or others is None or some.shape[1] == 0:
         return
-    spread = np.concatenate([here, there]).std(axis=0) + 1e-12
-    difference = np.abs(here.mean(axis=0) - there.mean(axis=0)) / spread
-    names = first.names[path]
+    spread = np.concatenate([some, others]).std(axis=0) + 1e-12
+    difference = np.abs(some.mean(axis=0) - others.mean(axis=0)) / spread
     for place in np.argsort(-difference)[:TELLING_NUMBERS].tolist():
-        edges = _edges(np.concatenate([here[:, place], there[:, place]]))
-        for sign, side in ((1, "large"), (-1, "small")):
-            ranks = tuple(float(1 + rank) for rank in range(len(edges) + 1))[::sign]
-            part = Part(place=place, edges=tuple(edges.tolist()), values=ranks)
-            yield Event(words=f"{names[place]} is {side}", steps={}, parts={path: (part,)})
+        yield from _ranks(some[:, place], others[:, place], path, place, first.names[path][place])
+
+
+def _ranks(here: Numbers, there: Numbers, path: Path, place: int, name: str) -> Iterator[Event]:
+    """One number, larger first and smaller first; where it is not told comes last."""
+    edges = _edges(np.concatenate([here, there]))
+    for sign, side in ((1, "large"), (-1, "small")):
+        ranks = tuple(float(1 + rank) for rank in range(len(edges) + 1))[::sign]
+        part = Part(place=place, edges=tuple(edges.tolist()), values=ranks)
+        yield Event(words=f"{name} is {side}", steps={}, parts={path: (part,)})
 
 
 def _words(event: Event) -> str:
     """The event as a sentence, with the single number's limit or the most telling steps."""
     table = "first" if event.likelier_on_first else "second"
     single = [part for parts in event.parts.values() for part in parts]
-    if not event.steps and len(single) == 1 and len(event.parts) == 1 and ANY_PATH not in event.parts:
+    if not event.steps and len(single) == 1 and event.words.endswith((" is large", " is small")):
         name, _, side = event.words.rpartition(" is ")
         kept = [value >= event.threshold for value in single[0].values]
         limits = [
@@ -236,7 +259,7 @@ def _words(event: Event) -> str:
         return f"{name} is {side}, likelier on the {table} table"
     telling = sorted(event.steps, key=lambda path: -abs(event.steps[path]))[:3]
     steps = f"; most telling: {_quoted([path[-1] for path in telling])}" if telling else ""
-    return f"{event.words} at least e^{abs(event.threshold):.2f} times likelier on the {table} table{steps}"
+    return f"{event.words} at least {math.exp(event.threshold):.3g} times likelier on the {table} table{steps}"
 
 
 def _quoted(words: Sequence[str]) -> str:

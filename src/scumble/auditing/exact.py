@@ -9,9 +9,11 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 
+from scumble.auditing.bounds import Floats
 from scumble.auditing.laws import engine_of
 from scumble.auditing.neighbours import Pair, Rows
 from scumble.methods.method import Method, Params
@@ -31,14 +33,36 @@ def selection_law(scores: Sequence[float], scale: float, selection: Selection) -
     >>> [round(p, 4) for p in selection_law([1, 0], 1.0, Selection.PERMUTE_AND_FLIP)]
     [0.8161, 0.1839]
     """
-    best = max(scores)
-    weights = np.exp(np.array([float(score - best) for score in scores]) / scale)
+    weights = _weights(scores, scale)
     if selection is Selection.EXPONENTIAL:
         return (weights / weights.sum()).tolist()
-    nodes, shares = np.polynomial.legendre.leggauss(len(weights) // 2 + 1)
-    refused = 1 - weights[:, None] * ((nodes + 1) / 2)[None, :]
-    others = np.stack([np.delete(refused, place, axis=0).prod(axis=0) for place in range(len(weights))])
-    return (weights * (others * shares / 2).sum(axis=1)).tolist()
+    return [_permute_and_flip(weights, choice) for choice in range(len(weights))]
+
+
+def chance_of_choice(scores: Sequence[float] | Integers, scale: float, selection: Selection, choice: int) -> float:
+    """One entry of `selection_law`, for which the others need not be worked out."""
+    weights = _weights(scores, scale)
+    if selection is Selection.EXPONENTIAL:
+        return float(weights[choice] / weights.sum())
+    return _permute_and_flip(weights, choice)
+
+
+def _weights(scores: Sequence[float] | Integers, scale: float) -> Floats:
+    best = max(scores)
+    return np.exp(np.array([float(score - best) for score in scores]) / scale)
+
+
+def _permute_and_flip(weights: Floats, choice: int) -> float:
+    times, shares = _unit_rule(len(weights) // 2 + 1)
+    refused = 1 - np.delete(weights, choice)[:, None] * times[None, :]
+    return float(weights[choice] * (refused.prod(axis=0) * shares).sum())
+
+
+@cache
+def _unit_rule(nodes: int) -> tuple[Floats, Floats]:
+    """Gauss and Legendre's rule on [0, 1]."""
+    places, shares = np.polynomial.legendre.leggauss(nodes)
+    return (places + 1) / 2, shares / 2
 
 
 @dataclass(kw_only=True)
@@ -65,7 +89,7 @@ class Enumerating:
         self.chosen.append(choice)
         # Whole scores are taken off the best one before anything is a float, so that no digit is lost.
         apart = [int(score) - int(scores.max()) for score in scores]
-        self.chance *= selection_law(apart, float(scale), selection)[choice]
+        self.chance *= chance_of_choice(apart, float(scale), selection, choice)
         return choice
 
 

@@ -30,8 +30,13 @@ from scumble.privacy.noise import simulation
 
 CHUNK = 2_000
 """Runs that one worker makes at a time; after each the state is written."""
+MOST_LEARNING = 25_000
+MOST_SCOUTING = 200
 SCOUTING_SHARE = 16
-"""A first look at a pair takes this part of the runs that are judged."""
+"""A first look at a pair takes this part of the runs that are judged, and no more than the number above."""
+LEADERS = 3
+FINAL = 4
+"""The last look at a leader takes so many times the runs of the first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,11 +49,11 @@ class Effort:
 
     @property
     def learning(self) -> int:
-        return min(100_000, max(200, self.judged // 4))
+        return min(MOST_LEARNING, max(200, self.judged // 4))
 
     @property
     def scouting(self) -> int:
-        return min(2_000, max(50, self.judged // SCOUTING_SHARE))
+        return min(MOST_SCOUTING, max(50, self.judged // SCOUTING_SHARE))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +87,13 @@ class Judgement:
         return self.hits[place] / max(1, self.runs[place])
 
 
+Draw = Callable[[Pair, Rows, int], Draws]
+
+
+def _silent(label: str, done: int, total: int | None) -> None:
+    """For whoever wants no progress."""
+
+
 def search_and_judge(
     mechanism: Mechanism,
     pairs: list[Pair],
@@ -93,11 +105,11 @@ def search_and_judge(
     progress: Progress | None = None,
 ) -> Judgement:
     """Find the pair and the event, then count. With `state`, a file, what was counted is kept and taken up again."""
-    tell = progress or (lambda label, done, total: None)
-    with _crew(mechanism, workers) as draw:
+    tell = progress or _silent
+    with crew_of(mechanism, workers) as draw:
         saved = _State.read(state, identity)
         if saved is None:
-            pair, looked = _best_pair(mechanism, pairs, effort, draw, tell)
+            pair, looked = best_pair(mechanism, pairs, effort, draw, tell)
             lessons = [draw(pair, rows, effort.learning) for rows in (pair.first, pair.second)]
             choices = [draw(pair, rows, effort.learning) for rows in (pair.first, pair.second)]
             _, event = choose(learn(lessons[0], lessons[1]), choices[0], choices[1])
@@ -118,28 +130,46 @@ def search_and_judge(
     )
 
 
-Draw = Callable[[Pair, Rows, int], Draws]
+def best_pair(
+    mechanism: Mechanism, pairs: list[Pair], effort: Effort, draw: Draw, tell: Progress = _silent
+) -> tuple[Pair, int]:
+    """The pair that runs tell apart best, and how many runs that took.
 
-
-def _best_pair(mechanism: Mechanism, pairs: list[Pair], effort: Effort, draw: Draw, tell: Progress) -> tuple[Pair, int]:
-    """The pair that a few runs tell apart best, and how many runs that took. Variations of the best follow the list."""
+    All are looked at with few runs; then, again and again, a variation of one of the leaders; the leaders of all meet
+    once more with many.
+    """
     if len(pairs) == 1 and not effort.variations:
         return pairs[0], 0
-    scouts, total = effort.scouting, len(pairs) + effort.variations
-    dice = simulation()
-    best, chosen = -1.0, pairs[0]
+    dice, total = simulation(), len(pairs) + effort.variations
+    seen: list[tuple[_Promise, Pair]] = []
     for place in range(total):
-        pair = pairs[place] if place < len(pairs) else mutations(chosen, mechanism.schema, dice)
-        draws = [draw(pair, rows, scouts) for rows in (pair.first, pair.second) for _ in range(2)]
-        score, _ = choose(learn(draws[0], draws[2]), draws[1], draws[3])
-        if score > best:
-            best, chosen = score, pair
+        leaders = _leaders(seen)
+        if place < len(pairs):
+            pair = pairs[place]
+        else:
+            pair = mutations(leaders[dice.integers(len(leaders))], mechanism.schema, dice)
+        seen.append((_promise(pair, effort.scouting, draw), pair))
         tell("looking for a pair", place + 1, total)
-    return chosen, 4 * scouts * total
+    finals = [(_promise(pair, FINAL * effort.scouting, draw), pair) for pair in _leaders(seen)]
+    return _leaders(finals)[0], 4 * effort.scouting * (total + FINAL * len(finals))
+
+
+_Promise = tuple[float, float]
+"""The bound that some runs give; among equals, how far the evidence moves between the tables."""
+
+
+def _promise(pair: Pair, runs: int, draw: Draw) -> _Promise:
+    draws = [draw(pair, rows, runs) for rows in (pair.first, pair.second) for _ in range(2)]
+    bound, _ = choose(learn(draws[0], draws[2]), draws[1], draws[3])
+    return bound, draws[1].mean_evidence - draws[3].mean_evidence
+
+
+def _leaders(seen: list[tuple[_Promise, Pair]]) -> list[Pair]:
+    return [pair for _, pair in sorted(seen, key=lambda each: each[0], reverse=True)[:LEADERS]]
 
 
 @contextmanager
-def _crew(mechanism: Mechanism, workers: int) -> Iterator[Draw]:
+def crew_of(mechanism: Mechanism, workers: int) -> Iterator[Draw]:
     """Draws made here, or shared out among processes."""
     pool: Executor | nullcontext[None] = (
         ProcessPoolExecutor(workers, mp_context=get_context("spawn")) if workers > 1 else nullcontext()

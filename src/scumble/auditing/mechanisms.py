@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
+from scumble.auditing.evidence import Followed
 from scumble.auditing.laws import engine_of
 from scumble.auditing.neighbours import Pair, Rows
 from scumble.auditing.outcomes import Draws, Look, Outcome, Path, gather
@@ -66,20 +67,25 @@ class WholeRelease:
     schema: Schema
     parameters: Params
     noise: Callable[[], Noise] = PaidNoise
+    answers: bool = True
+    """Whether the onlooker sees the holder's answers beside the release, as the guarantee allows them to."""
 
     def draw(self, pair: Pair, rows: Rows, runs: int) -> Draws:
+        on_first = rows == pair.first
         engine = Remembering(engine_of(self.schema, rows))
+        other = Remembering(engine_of(self.schema, pair.second if on_first else pair.first))
         planned = self.method.plan(self.schema, self.parameters)
         watch = Watch(self.schema, pair)
         names: dict[Path, tuple[str, ...]] = {}
 
         def once() -> Outcome:
-            holder = Holder(engine=engine, noise=self.noise(), plan=planned)
+            holder = Followed(engine=engine, other=other, noise=self.noise(), plan=planned)
             release = self.method.run(self.schema, self.parameters, holder)
             look = Look(release)
             if look.path not in names:
                 names[look.path] = look.names
-            return Outcome(look.path, look.numbers, watch.see(look.path, release))
+            evidence = (holder.evidence if on_first else -holder.evidence) if self.answers else 0.0
+            return Outcome(look.path, look.numbers, watch.see(look.path, release), evidence)
 
         return gather((once() for _ in range(runs)), names)
 

@@ -19,9 +19,10 @@ from scumble.auditing.neighbours import Record
 from scumble.errors import BudgetError, CheckError, InputError
 from scumble.methods.method import Method, Params
 from scumble.model.counts import Integers
+from scumble.model.fine_cells import rows_by_cell, strays
 from scumble.model.guarantee import KAnonymity, Unit, from_json, to_json
 from scumble.model.plan import Planned, Spend
-from scumble.model.release import CellRelease
+from scumble.model.release import CellRelease, FineRows
 from scumble.model.schema import Schema
 from scumble.privacy.holder import Holder
 from scumble.privacy.noise import Noise, PaidNoise, Selection
@@ -36,6 +37,7 @@ def check_method(method: Method, schema: Schema, parameters: Params) -> None:
     check_spending(method, schema, parameters)
     check_nothing_unplanned(method, schema, parameters)
     check_nothing_unpaid(method, schema, parameters)
+    check_nothing_hidden(method, schema, parameters)
     check_asked(method, schema, parameters)
 
 
@@ -77,8 +79,17 @@ def check_spending(method: Method, schema: Schema, parameters: Params) -> None:
         if isinstance(release, CellRelease):
             derived = release.rounding.apply(release.measured, release.resolution)
             _require(np.array_equal(release.count, derived), method, "publishes counts that are no function of its own")
+            if release.fine is not None:
+                _check_fine(method, schema, release, release.fine)
     prices = {spend.epsilon for spend in planned.spends}
     _require(noise.prices <= prices, method, f"draws noise at {noise.prices - prices}, which nobody planned")
+
+
+def _check_fine(method: Method, schema: Schema, release: CellRelease, fine: FineRows) -> None:
+    _require(fine.schema == schema, method, "draws fine rows in other words than the public schema's")
+    _require(not strays(fine), method, f"draws fine rows outside the public schema: {strays(fine)}")
+    agrees = np.array_equal(rows_by_cell(fine, release.schema), release.count.sum(axis=1))
+    _require(agrees, method, "draws fine rows that do not lie in the cells it counted")
 
 
 def check_nothing_unplanned(method: Method, schema: Schema, parameters: Params) -> None:
@@ -109,6 +120,25 @@ def check_nothing_unpaid(method: Method, schema: Schema, parameters: Params) -> 
         for name in releases[0]:
             same = all(release[name] == releases[0][name] for release in releases)
             _require(same, method, f"publishes {name!r}, which depends on rows that nobody paid for")
+
+
+def check_nothing_hidden(method: Method, schema: Schema, parameters: Params) -> None:
+    """Fine rows follow from all else that is published: an answer that changes them shows in something else, too.
+
+    So whoever has the rest can draw them again, and an onlooker learns nothing from them that the rest does not tell.
+    """
+    planned = method.plan(schema, parameters)
+    rows = extreme_tables(schema)[0]
+
+    def told(noise: Noise) -> tuple[object, dict[str, object]]:
+        release = _plain(method.run(schema, parameters, _holder(schema, rows, planned, noise)))
+        return release.pop("fine", None), release
+
+    noise = DeafButOnce(other=None)
+    fine, rest = told(noise)
+    for answer in range(noise.answers if fine is not None else 0):
+        others_fine, others_rest = told(DeafButOnce(other=answer))
+        _require(others_rest != rest or others_fine == fine, method, "draws fine rows from what it does not publish")
 
 
 def check_refusals(method: Method, schemas: list[Schema], parameters: Params) -> list[Schema]:
@@ -170,6 +200,28 @@ class Deaf:
         return self._answer % len(scores)
 
 
+class DeafButOnce:
+    """Deaf answers, numbered in the order they are given, one of them other than usual."""
+
+    def __init__(self, *, other: int | None) -> None:
+        self._other = other
+        self.answers = 0
+
+    def _next(self) -> Deaf:
+        self.answers += 1
+        return Deaf(1 if self.answers - 1 == self._other else 0)
+
+    def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
+        return self._next().laplace(values, sensitivity=sensitivity, epsilon=epsilon)
+
+    def select(
+        self, scores: Integers, *, sensitivity: int, monotone: bool, epsilon: Fraction, selection: Selection
+    ) -> int:
+        return self._next().select(
+            scores, sensitivity=sensitivity, monotone=monotone, epsilon=epsilon, selection=selection
+        )
+
+
 def _optional(method: Method, schema: Schema, parameters: Params, label: str) -> bool:
     """Whether a spend is one that need not be used, as rounds that find nothing to split."""
     planned = method.plan(schema, parameters)
@@ -194,6 +246,8 @@ def _comparable(value: object) -> object:
             return value.dtype.str, value.shape, value.tolist() if value.dtype.kind == "O" else value.tobytes()
         case Mapping():
             return {key: _comparable(below) for key, below in value.items()}
+        case FineRows():
+            return _plain(value)
         case _:
             return value
 

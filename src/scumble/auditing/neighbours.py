@@ -19,6 +19,8 @@ Rows = tuple[Record, ...]
 
 CROWDS = (1, 12)
 """How many equal records stand around the one that comes: few for counts, more where a score weighs them."""
+MOST_TWINS = 15
+"""How many of its kind a variation puts beside the record that differs, at most."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +93,9 @@ def generic_pairs(schema: Schema) -> Iterator[Pair]:
             rival = _of_class(schema, low, len(schema.classes) - 1)
             shared = [low] * crowd + [rival] * crowd
             yield pair_of(schema, shared, rival, low, f"The record that decides between {crowd} and {crowd}")
+    middle = tuple(attribute.domain.size // 2 for attribute in schema.attributes)
+    why = "Everybody in the middle of every domain but one, at one end or the other"
+    yield pair_of(schema, [middle] * (schema.rows or CROWDS[-1]), low, high, why)
     yield from _square(schema)
 
 
@@ -114,21 +119,25 @@ def _square(schema: Schema) -> Iterator[Pair]:
 
 
 def mutations(pair: Pair, schema: Schema, draw: Simulation) -> Pair:
-    """A pair like another one: a shared record changed, doubled or taken away, or the record that differs changed."""
+    """A pair like another one: the record that differs changed, or among more or fewer of its kind; or a shared record
+    changed, doubled or taken away."""
     shared = list(pair.first if schema.unit is Unit.ADD_REMOVE else pair.first[:-1])
     record = pair.second[-1]
-    kind = draw.integers(4)
-    if kind == 0 or not shared:
+    other = pair.first[-1] if pair.first else record
+    kind = int(draw.integers(5))
+    if kind == 0:
         record = _changed(record, schema, draw)
+    elif kind == 1 or not shared:
+        twins = [record] * int(draw.integers(MOST_TWINS + 1))
+        shared = [*twins, *(each for each in shared if each != record)]
     else:
         place = int(draw.integers(len(shared)))
-        if kind == 1:
+        if kind == 2:
             shared[place] = _changed(shared[place], schema, draw)
-        elif kind == 2:
+        elif kind == 3:
             shared += [shared[place]] * int(draw.integers(1, 6))
         else:
             shared.pop(place)
-    other = pair.first[-1] if pair.first else record
     why = pair.why if pair.why.endswith("(varied)") else f"{pair.why} (varied)"
     return pair_of(schema, shared, record, other, why)
 

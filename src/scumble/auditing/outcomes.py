@@ -20,8 +20,8 @@ Numbers = npt.NDArray[np.float64]
 
 PUBLIC_FIELDS = frozenset({"method", "parameters", "plan", "rounding", "story"})
 """Known before any row is read; the story is read before all others."""
-DERIVED_FIELDS = frozenset({"count"})
-"""A function of the measured counts, as `check_method` makes sure. Seeing it twice would count evidence twice."""
+DERIVED_FIELDS = frozenset({"count", "fine"})
+"""Functions of the other published fields, as `check_method` makes sure. Seeing them too would count evidence twice."""
 NO_DIGIT = -1100.0
 COARSE = 12
 """Published records are counted in at most so many parts of a domain: more would be noise to a learner."""
@@ -36,10 +36,17 @@ class Draws:
     watched: dict[Path, Numbers] = field(default_factory=dict)
     names: dict[Path, tuple[str, ...]] = field(default_factory=dict)
     """What the numbers of a path are called."""
+    evidence: dict[Path, Numbers] = field(default_factory=dict)
+    """How much likelier the holder's answers are on the first table than on the second, as a logarithm, where that is
+    known (`scumble.auditing.evidence`)."""
 
     @property
     def runs(self) -> int:
         return sum(len(rows) for rows in self.numbers.values())
+
+    @property
+    def mean_evidence(self) -> float:
+        return float(np.concatenate([np.zeros(0), *self.evidence.values()]).sum()) / max(1, self.runs)
 
     def sizes(self) -> dict[Path, int]:
         return {path: len(rows) for path, rows in self.numbers.items()}
@@ -51,6 +58,7 @@ class Outcome(NamedTuple):
     path: Path
     numbers: Numbers
     watched: Numbers
+    evidence: float
 
 
 def gather(outcomes: Iterable[Outcome], names: Mapping[Path, tuple[str, ...]]) -> Draws:
@@ -61,6 +69,7 @@ def gather(outcomes: Iterable[Outcome], names: Mapping[Path, tuple[str, ...]]) -
         numbers={path: np.array([each.numbers for each in same]) for path, same in rows.items()},
         watched={path: np.array([each.watched for each in same]) for path, same in rows.items()},
         names=dict(names),
+        evidence={path: np.array([each.evidence for each in same]) for path, same in rows.items()},
     )
 
 
@@ -71,10 +80,14 @@ def together(parts: Iterable[Draws]) -> Draws:
 
     def joined(name: str) -> dict[Path, Numbers]:
         tables = [getattr(part, name) for part in several]
-        return {path: np.concatenate([table[path] for table in tables if path in table]) for path in paths}
+        return {
+            path: np.concatenate([table[path] for table in tables if path in table])
+            for path in paths
+            if any(path in table for table in tables)
+        }
 
     names = {path: known for part in several for path, known in part.names.items()}
-    return Draws(numbers=joined("numbers"), watched=joined("watched"), names=names)
+    return Draws(numbers=joined("numbers"), watched=joined("watched"), names=names, evidence=joined("evidence"))
 
 
 class Look:

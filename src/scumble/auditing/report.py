@@ -1,9 +1,9 @@
 """The audit as one self-contained page: a bar for what was found, a line for what was declared."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
@@ -41,7 +41,17 @@ def audit_page(findings: Sequence[Finding]) -> str:
 
 def settings_text(finding: Finding) -> str:
     """The parameters that were set, epsilon apart."""
-    return ", ".join(f"{name} {value}" for name, value in finding.parameters.items() if name != "epsilon")
+    return words_of(finding.parameters)
+
+
+def words_of(parameters: Mapping[str, Any]) -> str:
+    """Parameters for a reader, without epsilon, which has a place of its own.
+
+    >>> words_of({"epsilon": "1", "leaves": True, "rounds": 2})
+    'leaves, rounds 2'
+    """
+    set_to = ((name, value) for name, value in parameters.items() if name != "epsilon")
+    return ", ".join(name if value is True else f"{name} {value}" for name, value in set_to)
 
 
 def _bar(finding: Finding) -> Markup:
@@ -51,18 +61,23 @@ def _bar(finding: Finding) -> Markup:
     reach = 1.15 * max(declared, finding.found, power if math.isfinite(power) else 0.0)
     style = "over" if finding.refuted else "found"
     shapes = [
-        '<rect class="rail" x="0" width="100%" y="15" height="4"/>',
-        f'<rect class="{style}" x="0" width="{100 * finding.found / reach:.2f}%" y="9" height="16"/>',
-        _line("declared", declared / reach),
+        '<rect class="rail" x="0" width="100%" y="25" height="4"/>',
+        f'<rect class="{style}" x="0" width="{100 * finding.found / reach:.2f}%" y="19" height="16"/>',
+        _line("declared", declared / reach, 9, f"declared {declared:g}"),
     ]
     if math.isfinite(power):
-        shapes.append(_line("power", power / reach))
+        shapes.append(_line("power", power / reach, 57, f"would be found: {power:.3g}"))
     label = f"declared {budget_text(finding.declared)}, found at least {finding.found:.3f}"
     return Markup(f'<svg role="img" aria-label="{escape(label)}">{"".join(shapes)}</svg>')
 
 
-def _line(style: str, place: float) -> str:
-    return f'<line class="{style}" x1="{100 * place:.2f}%" x2="{100 * place:.2f}%" y1="2" y2="32"/>'
+def _line(style: str, place: float, height: int, label: str) -> str:
+    """A line across the bar, and its name on the side where there is room."""
+    anchor = "end" if place > 1 / 2 else "start"
+    return (
+        f'<line class="{style}" x1="{100 * place:.2f}%" x2="{100 * place:.2f}%" y1="12" y2="42"/>'
+        f'<text x="{100 * place:.2f}%" y="{height}" text-anchor="{anchor}">{escape(label)}</text>'
+    )
 
 
 @cache

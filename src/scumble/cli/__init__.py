@@ -7,6 +7,7 @@ import typer
 from rich.text import Text
 
 from scumble.cli import audit, compare, nobody, owner, reproduce
+from scumble.cli.join import join_app
 from scumble.cli.ledger import ledger_app
 from scumble.cli.output import err
 from scumble.cli.schema import schema_app
@@ -31,6 +32,7 @@ app.command()(nobody.reconstruct)
 app.add_typer(nobody.mine_app, name="mine")
 app.add_typer(schema_app, name="schema")
 app.add_typer(ledger_app, name="ledger")
+app.add_typer(join_app, name="join")
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import pyarrow as pa
 import typer
 
-from scumble import blur_flow
+from scumble import blur_flow, mine_flow
 from scumble.cli.output import err, print_json, print_table, print_text, progress_bar
 from scumble.cli.owner import Delimiter, Json, SchemaFile, delimiter_of
 from scumble.errors import InputError
@@ -42,6 +42,12 @@ def perturb(
     ] = None,
     truthful: Annotated[str, typer.Option(help="Attributes told as they are, separated by commas.")] = "",
     withhold: Annotated[str, typer.Option(help="Attributes not told at all, separated by commas.")] = "",
+    privacy_of: Annotated[
+        str, typer.Option(help="Widths of single attributes, such as age=50%,salary=150%; the rest as --privacy.")
+    ] = "",
+    retain: Annotated[
+        str, typer.Option(help="How likely single categories are told as they are, such as job=70%,sick=90%.")
+    ] = "",
     secret: Annotated[
         Path | None, typer.Option(help="A file with at least 16 random bytes that fix each entity's noise.")
     ] = None,
@@ -69,6 +75,8 @@ def perturb(
             epsilon=epsilon,
             truthful=_names(truthful),
             withhold=_names(withhold),
+            privacy_of=_pairs(privacy_of, "--privacy-of"),
+            retain=_pairs(retain, "--retain"),
         )
     if secret is None:
         print_text("Each repetition costs privacy again: keep this table, or fix the noise with --secret.", err)
@@ -83,6 +91,16 @@ def perturb(
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _pairs(text: str, option: str) -> dict[str, str]:
+    pairs = [pair.rpartition("=") for pair in _names(text)]
+    if not all(name.strip() and value.strip() for name, _, value in pairs):
+        raise InputError(f"{option} is {text!r}. Write pairs such as age=50%, separated by commas.")
+    named = [name.strip() for name, _, _ in pairs]
+    if len(set(named)) < len(named):
+        raise InputError(f"{option} names an attribute twice. Give each once.")
+    return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def _secret(path: Path) -> bytes:
@@ -101,13 +119,16 @@ def reconstruct(
     original: Annotated[
         Path | None, typer.Option(help="The true rows, to compare with; the result is then for their owner alone.")
     ] = None,
+    rule: Annotated[
+        str, typer.Option(help="smoothed, or paper: Equation 3 and its stop alone, without a smoothing step.")
+    ] = "smoothed",
     delimiter: Delimiter = ",",
     json: Json = False,
 ) -> None:
     """How true values are distributed, from blurred ones: a table, JSON, and a plot."""
     with staging(out) as stage:
         with err.status("reconstructing"):
-            found = blur_flow.reconstruct(folder, original=original, delimiter=delimiter_of(delimiter))
+            found = mine_flow.reconstruct(folder, original=original, rule=rule, delimiter=delimiter_of(delimiter))
         lines = [
             {"attribute": each.attribute, "class": each.group or "", "kind": kind, **line}
             for each in found
@@ -177,7 +198,10 @@ def train(
     *,
     folder: Folder,
     out: Annotated[Path, typer.Option("--out", help="The model: one JSON file.", show_default=False)],
-    algorithm: Annotated[str, typer.Option(help=f"One of: {', '.join(blur_flow.ALGORITHMS)}.")] = "byclass",
+    algorithm: Annotated[str, typer.Option(help=f"One of: {', '.join(mine_flow.ALGORITHMS)}.")] = "byclass",
+    leaves: Annotated[
+        str, typer.Option(help="Numbers at the leaves: reconstructed, or associated: the paper to the letter.")
+    ] = "reconstructed",
     text: Annotated[bool, typer.Option("--text", help="Print the tree.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Draw the tree's upper levels into this SVG file.")] = None,
     json: Json = False,
@@ -185,7 +209,7 @@ def train(
     """Learn a tree from blurred records."""
     _check_new(out, plot)
     with err.status("learning"):
-        model = blur_flow.train(folder, algorithm=algorithm)
+        model = mine_flow.train(folder, algorithm=algorithm, leaves=leaves)
     model.write(out)
     if plot is not None:
         draw_tree(model, plot)
@@ -220,10 +244,10 @@ def predict(
 
     def chunks() -> Iterator[list[pa.Array]]:
         nonlocal right, judged
-        for told, truth in blur_flow.predict(tree, data, delimiter=delimiter_of(delimiter)):
+        for told, truth in mine_flow.predict(tree, data, delimiter=delimiter_of(delimiter)):
             counts.update(told.tolist())
             if truth is not None:
-                judged += len(truth)
+                judged += int((truth != "").sum())
                 right += int((told == truth).sum())
             yield [pa.array(told)]
 

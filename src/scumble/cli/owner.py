@@ -18,6 +18,7 @@ from scumble.model.guarantee import PureDP, Unit
 from scumble.model.plan import Planned
 from scumble.model.release import CellRelease
 
+TABLE = "The table: CSV or Parquet, a pattern of such files, or DATABASE::TABLE."
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 SchemaFile = Annotated[Path, typer.Option("--schema", help="The schema file.", show_default=False)]
 MethodName = Annotated[str, typer.Option("--method", help=f"One of: {', '.join(m.name for m in METHODS)}.")]
@@ -73,7 +74,7 @@ def print_plan(planned: Planned) -> None:
 @with_method_options
 def release(
     *,
-    data: Annotated[Path, typer.Argument(help="The table: CSV or Parquet.", show_default=False)],
+    data: Annotated[str, typer.Argument(help=TABLE, show_default=False)],
     schema: SchemaFile,
     out: Annotated[Path, typer.Option("--out", help="The folder to make.", show_default=False)],
     method: MethodName = "diffgen",
@@ -82,7 +83,9 @@ def release(
     ] = None,
     ledger: LedgerFile = None,
     engine: Annotated[str, typer.Option("--engine", help=f"One of: {', '.join(ENGINES)}.")] = "memory",
-    table: Annotated[bool, typer.Option("--table/--no-table", help="Also write the counts as rows: table.csv.")] = True,
+    table: Annotated[
+        bool, typer.Option("--table/--no-table", help="Also write rows: table.csv, and fine.csv where there is detail.")
+    ] = True,
     accept: Annotated[
         list[str] | None,
         typer.Option("--accept", help=f"A promise weaker than differential privacy: {', '.join(flow.WEAKER)}."),
@@ -117,7 +120,10 @@ def print_published(published: flow.Published) -> None:
     made, receipt = published.release, published.receipt
     sizes = ", ".join(f"{number:,} {what}" for what, number in flow.size_of(made).items())
     classes = "" if made.schema.target is None else f" x {len(made.schema.classes)} classes"
-    print_text(f"{published.folder}: {sizes}{classes if isinstance(made, CellRelease) else ''}.")
+    print_text(
+        f"{published.folder}: {sizes}{classes if isinstance(made, CellRelease) else ''}. "
+        f"Recommended for training: {published.recommended}."
+    )
     print_text(f"Guarantee: {made.plan.guarantee.sentence}")
     for step in made.story:
         out.print(f"  {step}")
@@ -135,7 +141,9 @@ def evaluate(
     train: Annotated[
         Path | None, typer.Option("--train", help="The raw rows the release was made of, for comparison.")
     ] = None,
-    table: Annotated[str, typer.Option("--table", help="Which table of the release: table or fine.")] = "table",
+    table: Annotated[
+        str | None, typer.Option("--table", help="Which table of the release: table or fine. (default: recommended)")
+    ] = None,
     delimiter: Delimiter = ",",
     json: Json = False,
 ) -> None:
@@ -158,7 +166,7 @@ def print_evaluation(result: dict[str, Any]) -> None:
         rows.append(row("pruned tree on the raw rows (baseline)", result["raw"]["tree"]))
         rows.append(row("boosting on the raw rows", result["raw"]["boosting"]))
     rows.append(["always the commonest class (lower bound)", f"{100 * result['majority']:.2f} %", "-"])
-    print_table("What a miner can do", ["classifier", "accuracy", "AUC"], rows)
+    print_table(f"What a miner can do with {result['table']}.csv", ["classifier", "accuracy", "AUC"], rows)
     pruning = [
         f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}"
         for name, value in result["pruning"].items()

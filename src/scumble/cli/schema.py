@@ -14,7 +14,7 @@ from scumble.errors import InputError
 from scumble.files.draft import DRAFT_HEADING, draft_schema
 from scumble.files.hierarchy_file import write_hierarchy
 from scumble.files.schema_file import json_schema, read_schema, schema_text
-from scumble.files.sources import CSVSource, check_columns, open_source
+from scumble.files.sources import CSVSource, ParquetSource, check_columns, open_source
 from scumble.model.taxonomy import Grid, Tree
 
 schema_app = typer.Typer(help="Drafts, checks and formats of schema files.", no_args_is_help=True)
@@ -41,8 +41,10 @@ def draft(
             table: pa.Table = pacsv.read_csv(source.path, parse_options=parse, convert_options=convert)
         except pa.ArrowInvalid as error:
             raise InputError(f"{data} is no well-formed CSV. Mend the file.") from error
-    else:
+    elif isinstance(source, ParquetSource):
         table = pq.read_table(data)
+    else:
+        raise InputError(f"A draft is read off one CSV or Parquet file, and {data} is none. Write one from it.")
     text = schema_text(draft_schema(table, target), heading=DRAFT_HEADING)
     if to is not None:
         if to.exists():
@@ -60,7 +62,7 @@ def draft(
 def check(
     *,
     schema: Annotated[Path, typer.Argument(help="The schema file.", show_default=False)],
-    data: Annotated[Path | None, typer.Argument(help="A table whose header should fit.", show_default=False)] = None,
+    data: Annotated[str | None, typer.Argument(help="A table whose header should fit.", show_default=False)] = None,
     delimiter: Delimiter = ",",
     json: Json = False,
 ) -> None:

@@ -163,9 +163,10 @@ def _cells_per_unit(grid: Grid, edges: npt.NDArray[np.float64]) -> float:
     return per_unit if math.isfinite(per_unit) else 0.0
 
 
-def read_numbers(column: pa.Array) -> npt.NDArray[np.float64]:
-    """A column as doubles, NaN where a cell does not parse."""
-    return _numbers(column, None)[0]
+def read_numbers(column: pa.Array, missing: str | None = None) -> npt.NDArray[np.float64]:
+    """A column as doubles, NaN where a cell does not parse, is empty, or says that the value is missing."""
+    values, empty = _numbers(column, missing)
+    return values if empty is None else np.where(empty, np.nan, values)
 
 
 def _numbers(column: pa.Array, label: str | None) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_] | None]:

@@ -5,15 +5,18 @@ DuckDB keeps the rows and hands them back block by block; the loops of `counting
 """
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.engines.coding import Block, code_blocks, code_type
 from scumble.engines.counting import count_blocks
+from scumble.engines.turns import count_in_turns
 from scumble.model.counts import Counts, Tabulation
 from scumble.model.schema import Schema
 
@@ -68,13 +71,16 @@ class DuckDBEngine:
         return self._rows
 
     def tabulate(self, request: Tabulation) -> Counts:
-        return count_blocks(self.blocks(), request, self._schema)
+        return count_in_turns(request, lambda turn: count_blocks(self.blocks(), turn, self._schema))
 
     def blocks(self) -> Iterator[Block]:
         with _failures_in_pythons_words():
             reader = self._connection.sql("SELECT * FROM coded").to_arrow_reader(BLOCK_ROWS)
         for batch in reader:
             yield tuple(column.to_numpy(zero_copy_only=False) for column in batch.columns)
+
+    def add_up(self, work: Callable[[Iterable[Block]], npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        return work(self.blocks())
 
     def close(self) -> None:
         self._connection.close()

@@ -1,11 +1,14 @@
 """The memory engine: coded columns in the smallest integers."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
+import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.engines.coding import Block, code_blocks
 from scumble.engines.counting import count_blocks
+from scumble.engines.turns import count_in_turns
 from scumble.model.counts import Counts, Tabulation
 from scumble.model.schema import Schema
 
@@ -26,10 +29,13 @@ class MemoryEngine:
         return sum(len(block[0]) for block in self._blocks)
 
     def tabulate(self, request: Tabulation) -> Counts:
-        return count_blocks(self._blocks, request, self._schema)
+        return count_in_turns(request, lambda turn: count_blocks(self._blocks, turn, self._schema))
 
     def blocks(self) -> Iterator[Block]:
         return iter(self._blocks)
+
+    def add_up(self, work: Callable[[Iterable[Block]], npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        return work(self.blocks())
 
     def close(self) -> None:
         self._blocks = []

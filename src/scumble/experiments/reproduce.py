@@ -3,6 +3,9 @@
 from collections.abc import Callable, Mapping
 
 from scumble.errors import InputError
+from scumble.experiments.as_filter import as_filter
+from scumble.experiments.as_limits import as_limits
+from scumble.experiments.as_local import as_local
 from scumble.experiments.as_reproduce import as_figure_2, as_figure_5, as_figure_6, as_table_1
 from scumble.experiments.diffgen_figures import figure_3a, figure_3b
 from scumble.experiments.diffgen_scalability import figure_5
@@ -14,6 +17,9 @@ FIGURES: Mapping[str, Callable[[Request], Figure]] = {
     "as-fig2": as_figure_2,
     "as-fig5": as_figure_5,
     "as-fig6": as_figure_6,
+    "as-filter": as_filter,
+    "as-limits": as_limits,
+    "as-local": as_local,
     "diffgen-fig3a": figure_3a,
     "diffgen-fig3b": figure_3b,
     "diffgen-fig5": figure_5,

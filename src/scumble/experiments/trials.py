@@ -74,9 +74,12 @@ def trial(
     method: str,
     parameters: Mapping[str, Any],
     classifiers: Sequence[str] = ("tree",),
+    table: str | None = None,
 ) -> dict[str, Any]:
-    """One release of `train`, mined and judged on `test`."""
+    """One release of `train`, mined and judged on `test`: its recommended table, or the one that is named."""
     chosen = method_named(method)
     engine = MemoryEngine([train.columns], train.schema)
     made = run(chosen, train.schema, parameters_of(chosen, dict(parameters)), engine, PaidNoise())
-    return score(training_sample(made), test.sample(made.schema), made.schema, classifiers=classifiers)
+    sample = training_sample(made, table)
+    schema = made.tables[made.recommended if table is None else table]
+    return score(sample, test.sample(schema), schema, classifiers=classifiers)

@@ -13,9 +13,18 @@ from typing import Any
 from scumble.errors import BudgetError, InputError
 from scumble.files.report import miners_page, report_page
 from scumble.files.schema_file import read_schema, write_schema
-from scumble.files.tables import Progress, read_counts, read_records, write_counts, write_records, write_table
+from scumble.files.tables import (
+    Progress,
+    read_counts,
+    read_fine,
+    read_records,
+    write_counts,
+    write_rows,
+    write_table,
+)
 from scumble.model.guarantee import (
     IntervalPrivacy,
+    JointDP,
     KAnonymity,
     LocalDP,
     PureDP,
@@ -26,7 +35,7 @@ from scumble.model.guarantee import (
 )
 from scumble.model.noise_model import NoiseModel
 from scumble.model.plan import BlurPlan, Plan, Planned, PlanWithoutDP, Spend
-from scumble.model.release import BlurredRelease, CellRelease, RecordRelease, Release
+from scumble.model.release import BlurredRelease, CellRelease, FineRows, RecordRelease, Release
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Schema
 
@@ -69,31 +78,62 @@ def write_release(
 def _write_contents(release: Release, folder: Path, *, table: bool, progress: Progress | None) -> dict[str, Any]:
     """The tables of a release, and what release.json says of them."""
     if isinstance(release, CellRelease):
-        write_counts(release, folder / "counts.csv")
-        if table:
-            write_table(release, folder / "table.csv", progress)
-        return {
-            "kind": "cells",
-            "cells": len(release.count),
-            "resolution": release.resolution,
-            "rounding": release.rounding.value,
-            "variance": release.variance,
-            "recommended": "table.csv" if table else "counts.csv",
-        }
+        return _write_cells(release, folder, table=table, progress=progress)
     if isinstance(release, BlurredRelease):
         write_noise(release.noise, folder / "noise.json")
         return {"kind": "blurred", "records": release.records, "recommended": "table.csv"}
     assert isinstance(release, RecordRelease)
-    write_records(release, folder / "table.csv")
-    for name, document in release.documents.items():
-        text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-        (folder / f"{name}.json").write_text(text, encoding="utf-8")
+    write_rows(release.columns, folder / "table.csv")
+    _write_documents(release.documents, folder)
     return {
         "kind": "records",
         "records": release.records,
         "documents": sorted(release.documents),
         "recommended": "table.csv",
     }
+
+
+def _write_cells(release: CellRelease, folder: Path, *, table: bool, progress: Progress | None) -> dict[str, Any]:
+    """Without rows, counts.csv and the documents are enough, and the fine schema says what these speak of: rows can be
+    drawn from them again."""
+    write_counts(release, folder / "counts.csv")
+    _write_documents(release.documents, folder)
+    if table:
+        write_table(release, folder / "table.csv", progress)
+    if release.fine is not None:
+        write_schema(release.fine.schema, folder / "fine.schema.yaml", heading="The finest public domain.")
+        if table:
+            write_rows(release.fine.columns, folder / "fine.csv", progress)
+    return {
+        "kind": "cells",
+        "cells": len(release.count),
+        "resolution": release.resolution,
+        "rounding": release.rounding.value,
+        "variance": release.variance,
+        "documents": sorted(release.documents),
+        "recommended": f"{release.recommended}.csv" if table else "counts.csv",
+    }
+
+
+def _write_documents(documents: Mapping[str, Mapping[str, Any]], folder: Path) -> None:
+    for name, document in documents.items():
+        text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        (folder / f"{name}.json").write_text(text, encoding="utf-8")
+
+
+def _read_documents(folder: Path, manifest: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    found = {}
+    for name in manifest["documents"]:
+        if f"{name}.json" not in manifest["files"]:
+            raise ValueError(f"the document {name!r}")
+        found[name] = json.loads((folder / f"{name}.json").read_bytes(), parse_constant=_refuse)
+        if not isinstance(found[name], dict):
+            raise TypeError(f"the document {name!r}, which is no JSON object")
+    return found
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"a number: {constant} is none")
 
 
 def write_noise(noise: NoiseModel, path: Path) -> None:
@@ -159,7 +199,7 @@ def read_release(folder: Path) -> Release:
             check_noise(noise, schema)
             return BlurredRelease(noise=noise, records=int(manifest["records"]), **_common(manifest, schema))
         columns = read_records(folder / "table.csv", schema)
-        documents = {name: json.loads((folder / f"{name}.json").read_bytes()) for name in manifest["documents"]}
+        documents = _read_documents(folder, manifest)
         return RecordRelease(columns=columns, documents=documents, **_common(manifest, schema))
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, OSError, BudgetError) as error:
         raise InputError(f"{folder / 'release.json'} lacks or misstates {error}. Ask for the release again.") from error
@@ -176,8 +216,15 @@ def _read_cells(folder: Path, manifest: Mapping[str, Any], schema: Schema) -> Ce
         variance=variance,
         rounding=Rounding(manifest["rounding"]),
         count=count,
+        fine=_read_fine(folder) if "fine.csv" in manifest["files"] else None,
+        documents=_read_documents(folder, manifest),
         **_common(manifest, schema),
     )
+
+
+def _read_fine(folder: Path) -> FineRows:
+    schema = read_schema(folder / "fine.schema.yaml")
+    return FineRows(schema=schema, columns=read_fine(folder / "fine.csv", schema))
 
 
 def _common(manifest: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
@@ -198,7 +245,7 @@ def _read_plan(manifest: Mapping[str, Any]) -> Planned | BlurPlan:
         "cells_at_most": manifest["cells_at_most"],
         "notes": tuple(manifest["notes"]),
     }
-    if isinstance(guarantee, PureDP):
+    if isinstance(guarantee, PureDP | JointDP):
         return Plan(guarantee=guarantee, **fields)
     if isinstance(guarantee, KAnonymity | Unproven):
         return PlanWithoutDP(guarantee=guarantee, unit=Unit(manifest["unit"]), **fields)

@@ -115,9 +115,17 @@ def read_schema(path: Path) -> Schema:
 
 def parse_schema(text: str, *, folder: Path | None = None, name: str = "the schema") -> Schema:
     """Read a schema from text."""
+    data = load_yaml(text, name)
+    if not isinstance(data, Mapping):
+        raise InputError(f"{name} is not a mapping. Start it with `scumble: {FORMAT}`.")
+    return schema_from(data, folder=folder, name=name)
+
+
+def load_yaml(text: str, name: str) -> Any:
+    """YAML as nested mappings and lists of the very text that was written."""
     yaml = YAML(typ="base", pure=True)
     try:
-        data = yaml.load(text)
+        return yaml.load(text)
     except RecursionError:
         raise InputError(f"{name} is nested too deeply. Write flatter taxonomies.") from None
     except YAMLError as error:
@@ -125,8 +133,10 @@ def parse_schema(text: str, *, folder: Path | None = None, name: str = "the sche
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark is not None else ""
         raise InputError(f"{name}{where} is not valid YAML: {problem}. Mend that line.") from error
-    if not isinstance(data, Mapping):
-        raise InputError(f"{name} is not a mapping. Start it with `scumble: {FORMAT}`.")
+
+
+def schema_from(data: Mapping[str, Any], *, folder: Path | None = None, name: str = "the schema") -> Schema:
+    """Read a schema from what `load_yaml` gives, be it a whole file or a part of another one."""
     try:
         part = SchemaPart.model_validate(data)
     except ValidationError as error:
@@ -213,12 +223,22 @@ def _nested(taxonomy: Any) -> Nested:
 
 def schema_text(schema: Schema, *, heading: str = "") -> str:
     """The schema as YAML, such that `parse_schema` gives it back."""
+    return yaml_text(schema_data(schema), heading=heading)
+
+
+def schema_data(schema: Schema) -> dict[str, Any]:
+    """The schema as plain data, such that `schema_from` gives it back once it was written and loaded."""
     data: dict[str, Any] = {"scumble": FORMAT, "unit": schema.unit.value}
     for key, value in (("rows", schema.rows), ("rows_at_most", schema.rows_at_most), ("target", schema.target)):
         if value is not None:
             data[key] = value
     data["attributes"] = {a.name: _from_attribute(a, schema) for a in schema.attributes}
     data["attributes"] |= {name: {"identifier": True} for name in schema.identifiers}
+    return data
+
+
+def yaml_text(data: Mapping[str, Any], *, heading: str = "") -> str:
+    """Plain data as YAML below a heading of comments, such that every text in it reads back exactly."""
     yaml = YAML()
     yaml.width = 120
     stream = StringIO()
@@ -228,7 +248,7 @@ def schema_text(schema: Schema, *, heading: str = "") -> str:
 
 def _exact(data: Any) -> Any:
     """The same, with text that plain YAML would fold or lose put between double quotes."""
-    if isinstance(data, dict):
+    if isinstance(data, Mapping):
         return {_exact(key): _exact(value) for key, value in data.items()}
     if isinstance(data, list):
         return [_exact(value) for value in data]

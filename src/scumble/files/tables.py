@@ -1,7 +1,7 @@
-"""counts.csv and table.csv: the cells or records of a release, written and read back."""
+"""counts.csv, table.csv and fine.csv: the cells, records or fine rows of a release, written and read back."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +10,9 @@ import pyarrow.csv as pacsv
 
 from scumble.errors import CheckError
 from scumble.model.counts import Integers
-from scumble.model.release import CellRelease, Column, RecordRelease
+from scumble.model.release import CellRelease, Column
 from scumble.model.schema import PUBLISHED_COLUMNS, Schema
-from scumble.model.taxonomy import Grid
+from scumble.model.taxonomy import Domain, Grid
 
 CHUNK = 1 << 18
 
@@ -26,12 +26,17 @@ def column_names(schema: Schema) -> list[str]:
 
 def entry_columns(schema: Schema, entries: Integers) -> list[pa.Array]:
     """The attribute columns of given (cell, class) entries, as text."""
+    return [column.cast(pa.string()) for column in entry_dictionaries(schema, entries)]
+
+
+def entry_dictionaries(schema: Schema, entries: Integers) -> list[pa.DictionaryArray]:
+    """The same with each label written once."""
     labels = [attribute.domain.labels for attribute in schema.predictors]
     if schema.target is not None:
         labels.append(schema.classes)
     digits = np.unravel_index(entries, [len(each) for each in labels])
     return [
-        pa.DictionaryArray.from_arrays(pa.array(digit.astype(np.int32)), pa.array(each, pa.string())).cast(pa.string())
+        pa.DictionaryArray.from_arrays(pa.array(digit.astype(np.int32)), pa.array(each, pa.string()))
         for digit, each in zip(digits, labels, strict=True)
     ]
 
@@ -110,27 +115,46 @@ def read_counts(path: Path, schema: Schema, resolution: int, variance: float) ->
     return count.reshape(shape), measured.reshape(shape)
 
 
-def write_records(release: RecordRelease, path: Path) -> None:
-    """table.csv: the records as they are, a line for each."""
-    names = list(release.columns)
+def write_rows(columns: Mapping[str, Column], path: Path, progress: Progress | None = None) -> None:
+    """Records or fine rows as they are, a line for each; a missing number is an empty cell."""
+    rows = len(next(iter(columns.values()), ()))
 
     def chunks() -> Iterator[list[pa.Array]]:
-        for start in range(0, release.records, CHUNK):
-            yield [pa.array(column[start : start + CHUNK], from_pandas=True) for column in release.columns.values()]
+        for start in range(0, rows, CHUNK):
+            yield [pa.array(column[start : start + CHUNK], from_pandas=True) for column in columns.values()]
+            if progress is not None:
+                progress(min(start + CHUNK, rows), rows)
 
-    write_csv(path, names, chunks())
+    write_csv(path, list(columns), chunks())
 
 
 def read_records(path: Path, schema: Schema) -> dict[str, Column]:
     """The records of table.csv: numbers where the published schema has a grid, labels elsewhere."""
-    types = {
-        name: pa.float64() if isinstance(schema[name].domain, Grid) else pa.string() for name in column_names(schema)
-    }
+    return _read_rows(
+        path,
+        {name: pa.float64() if isinstance(schema[name].domain, Grid) else pa.string() for name in column_names(schema)},
+    )
+
+
+def read_fine(path: Path, schema: Schema) -> dict[str, Column]:
+    """The rows of fine.csv: lower edges of grid cells, whole where all of a grid are, and labels elsewhere."""
+    return _read_rows(path, {name: _kind_of_edges(schema[name].domain) for name in column_names(schema)})
+
+
+def _kind_of_edges(domain: Domain) -> pa.DataType:
+    if not isinstance(domain, Grid):
+        return pa.string()
+    lower = domain.edge_floats[:-1]
+    whole = domain.missing is None and np.array_equal(lower, np.rint(lower)) and np.abs(lower).max() < 2**53
+    return pa.int64() if whole else pa.float64()
+
+
+def _read_rows(path: Path, types: Mapping[str, pa.DataType]) -> dict[str, Column]:
     try:
         options = pacsv.ConvertOptions(column_types=types, strings_can_be_null=False)
         table = pacsv.read_csv(path, convert_options=options, parse_options=pacsv.ParseOptions(newlines_in_values=True))
     except (pa.ArrowInvalid, OSError) as error:
-        raise CheckError(f"{path} cannot be read as records: {error}. Ask for the release again.") from error
+        raise CheckError(f"{path} cannot be read as rows: {error}. Ask for the release again.") from error
     if set(table.column_names) != set(types):
-        raise CheckError(f"{path} does not have the columns of schema.yaml. Ask for the release again.")
+        raise CheckError(f"{path} does not have the columns of its schema. Ask for the release again.")
     return {name: table.column(name).to_numpy() for name in table.column_names}

@@ -14,8 +14,9 @@ from scumble.files.blurred_table import published_blocks
 from scumble.files.release_folder import file_hash, manifest_text, read_manifest, read_release, seal
 from scumble.files.tables import column_names
 from scumble.model.counts import Integers
+from scumble.model.fine_cells import refines, rows_by_cell, strays
 from scumble.model.guarantee import to_json
-from scumble.model.release import BlurredRelease, CellRelease, RecordRelease, Release
+from scumble.model.release import BlurredRelease, CellRelease, FineRows, RecordRelease, Release
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Grid
 
@@ -55,8 +56,11 @@ def _check_contents(folder: Path, manifest: Mapping[str, Any], release: Release)
     if stated != (release.plan.guarantee.sentence, release.plan.unit, release.plan.unit):
         raise CheckError("The guarantee's sentence, numbers and unit do not agree. Do not trust this folder.")
     yield "the guarantee's sentence says what its numbers say"
-    if manifest["classes"] != list(release.schema.classes) or manifest["recommended"] not in manifest["files"]:
-        raise CheckError("release.json names classes or a table that are not there. Do not trust this folder.")
+    best = f"{release.recommended}.csv"
+    if manifest["recommended"] != (best if best in manifest["files"] else "counts.csv"):
+        raise CheckError("release.json recommends another table than the best there is. Do not trust this folder.")
+    if manifest["classes"] != list(release.schema.classes):
+        raise CheckError("release.json names other classes than schema.yaml. Do not trust this folder.")
     if isinstance(release, CellRelease):
         yield from _check_cells(folder, manifest, release)
     elif isinstance(release, RecordRelease):
@@ -77,6 +81,22 @@ def _check_cells(folder: Path, manifest: Mapping[str, Any], release: CellRelease
     if (folder / "table.csv").exists():
         _check_table(folder / "table.csv", release)
         yield f"table.csv has the {int(release.count.sum()):,} rows that counts.csv says"
+    if release.fine is not None:
+        _check_fine(release, release.fine)
+        yield f"fine.csv has {release.fine.rows:,} rows within fine.schema.yaml, in each cell what counts.csv says"
+    for name in release.documents:
+        yield f"{name}.json is a JSON object"
+
+
+def _check_fine(release: CellRelease, fine: FineRows) -> None:
+    """The cell of a fine row follows from its values. Its class is not compared: that follows the finer tables."""
+    if not refines(fine.schema, release.schema):
+        raise CheckError("fine.schema.yaml is not schema.yaml told more finely. Do not trust this folder.")
+    odd = strays(fine)
+    if odd:
+        raise CheckError(f"fine.csv: {odd[0]!r} leaves the domain of fine.schema.yaml. Do not trust this folder.")
+    if not np.array_equal(rows_by_cell(fine, release.schema), release.count.sum(axis=1)):
+        raise CheckError("fine.csv and counts.csv do not agree. Do not trust this folder.")
 
 
 def _check_records(manifest: Mapping[str, Any], release: RecordRelease) -> str:

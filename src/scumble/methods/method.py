@@ -1,5 +1,6 @@
 """What every method is: a name, parameters, a plan before any data, and a run that has nothing but a holder."""
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, Any, Protocol
 
@@ -10,7 +11,7 @@ from scumble.model.budget import budget_text, parse_budget
 from scumble.model.plan import Planned
 from scumble.model.release import Release
 from scumble.model.schema import Schema
-from scumble.privacy.holder import Holder
+from scumble.privacy.holder import Answers
 
 
 def _exactly(value: object, info: ValidationInfo) -> Fraction:
@@ -34,6 +35,11 @@ class Params(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    @classmethod
+    def jointly(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """What several owners choose together where only `given` was said."""
+        return dict(given)
+
 
 class Method(Protocol):
     """One line for every method: `plan` before a row is read, `run` on nothing but the holder's answers."""
@@ -51,7 +57,7 @@ class Method(Protocol):
     def plan(self, schema: Schema, parameters: Any) -> Planned:
         """All spends, adding up to the guarantee. Raises where the method cannot serve the schema."""
 
-    def run(self, schema: Schema, parameters: Any, holder: Holder) -> Release:
+    def run(self, schema: Schema, parameters: Any, holder: Answers) -> Release:
         """Ask for what was planned and turn the answers into a release."""
 
 

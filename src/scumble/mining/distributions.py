@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.mining.reconstruct import Floats, Partition, number_of_intervals, partition, reconstruct
+from scumble.mining.reconstruct import Floats, Partition, number_of_intervals, partition
+from scumble.mining.smoothing import Rule, rebuild
 from scumble.model.blur import Truthful
 from scumble.model.blurred import BlurredAttribute
 from scumble.model.channel import transition
@@ -80,7 +81,9 @@ class Distribution:
         return {name: self.original.distance(each) for name, each in self.histograms.items() if name != "original"}
 
 
-def distributions(noise: NoiseModel, blurred: Blocks, true: Blocks | None = None) -> list[Distribution]:
+def distributions(
+    noise: NoiseModel, blurred: Blocks, true: Blocks | None = None, rule: Rule = Rule.SMOOTHED
+) -> list[Distribution]:
     """Every told attribute among all rows, and every predictor in each class where there is a class."""
     observed = _tables(blurred, noise.published.attributes, noise.published.target, noise)
     original = None
@@ -90,7 +93,7 @@ def distributions(noise: NoiseModel, blurred: Blocks, true: Blocks | None = None
     return [
         each
         for name in noise.told
-        for each in _of_attribute(noise, name, observed[name], None if original is None else original[name])
+        for each in _of_attribute(noise, name, observed[name], None if original is None else original[name], rule)
     ]
 
 
@@ -110,12 +113,13 @@ def _tables(
 
 
 def _of_attribute(
-    noise: NoiseModel, name: str, observed: Integers, original: Integers | None
+    noise: NoiseModel, name: str, observed: Integers, original: Integers | None, rule: Rule
 ) -> Iterator[Distribution]:
     blurred, target = noise[name], noise.published.target
     part, missing = _partition(blurred, int(observed.sum()))
     bins = _joined(observed, part.bins)
-    rebuilt, rows = _rebuilt(part, np.vstack([bins.sum(axis=0), bins]), None if target is None else noise[target])
+    tables = np.vstack([bins.sum(axis=0), bins])
+    rebuilt, rows = _rebuilt(part, tables, None if target is None else noise[target], rule)
     true = None if original is None else _joined(original, part.intervals)
     groups: list[str | None] = [None]
     if target is not None and name != target and len(rebuilt) > 1:
@@ -149,18 +153,17 @@ def _joined(table: Integers, edges: Integers) -> Integers:
     return np.add.reduceat(table[:, : int(edges[-1])], edges[:-1], axis=1)
 
 
-def _rebuilt(part: Partition, tables: Integers, target: BlurredAttribute | None) -> tuple[Floats, Floats]:
+def _rebuilt(part: Partition, tables: Integers, target: BlurredAttribute | None, rule: Rule) -> tuple[Floats, Floats]:
     """Shares of all rows and of each class, and how many rows they are. All rows alone where classes are too many."""
-    told = target is None or isinstance(target.blur, Truthful)
-    if told:
-        return reconstruct(tables, part.kernel).shares, tables.sum(axis=1).astype(np.float64)
-    every = reconstruct(tables[:1], part.kernel).shares
+    if target is None or isinstance(target.blur, Truthful):
+        return np.stack([rebuild(table, part, rule) for table in tables]), tables.sum(axis=1).astype(np.float64)
+    every = rebuild(tables[0], part, rule)[np.newaxis]
     classes = len(tables) - 1
-    if part.kernel.size * classes**2 > LARGEST_KERNEL or target is None:
+    if part.kernel.size * classes**2 > LARGEST_KERNEL:
         return every, tables[:1].sum(axis=1).astype(np.float64)
     edges = np.arange(classes + 1)
     kernel: Floats = np.kron(part.kernel, transition(target.channel, edges, edges)).astype(np.float64)
-    joint = reconstruct(tables[1:].T.ravel(), kernel).shares.reshape(part.size, classes).T
+    joint = rebuild(tables[1:].T.ravel(), part, rule, kernel).reshape(part.size, classes).T
     totals = joint.sum(axis=1, keepdims=True)
     by_class = np.divide(joint, totals, out=np.zeros_like(joint), where=totals > 0)
     return np.vstack([every, by_class]), tables[0].sum() * np.concatenate([[1.0], totals[:, 0]])

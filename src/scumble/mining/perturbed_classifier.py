@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from scumble.errors import InputError
 from scumble.mining.growth import LEAF, Grown
-from scumble.mining.perturbed_tree import LOCAL_ROWS, Algorithm, train
+from scumble.mining.perturbed_tree import LOCAL_ROWS, Algorithm, Leaves, train
 from scumble.mining.reconstruct import STOP_SHARE, Floats, reconstruct
 from scumble.mining.training import MOST_CODES, Rows
 from scumble.mining.tree_model import Feature, TreeModel
@@ -42,6 +42,8 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):
     stop_share : float
         When to stop reconstructing, as a share of the chi-square test's threshold. The paper has 0.01, which ends early
         where noise is strong: a tenth of it gains a point on Function 1 at 100 % Gaussian noise.
+    leaves : {"reconstructed", "associated"}
+        Whether "byclass" and "local" reconstruct the numbers at their leaves, or keep what ranks give, as the paper.
 
     Fitting takes published values, prediction true ones. A missing value (not a number) goes where more rows go.
     """
@@ -55,6 +57,7 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):
         pruned: bool = True,
         local_rows: int = LOCAL_ROWS,
         stop_share: float = STOP_SHARE / 10,
+        leaves: str = Leaves.RECONSTRUCTED.value,
     ) -> None:
         self.noise = noise
         self.algorithm = algorithm
@@ -62,6 +65,7 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):
         self.pruned = pruned
         self.local_rows = local_rows
         self.stop_share = stop_share
+        self.leaves = leaves
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -74,6 +78,8 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):
         check_classification_targets(target)
         if self.algorithm not in list(Algorithm):
             raise InputError(f"There is no algorithm {self.algorithm!r}. Choose from {', '.join(Algorithm)}.")
+        if self.leaves not in list(Leaves):
+            raise InputError(f"There are no leaves {self.leaves!r}. Choose from {', '.join(Leaves)}.")
         algorithm = Algorithm(self.algorithm)
         reader = _Reader.of_noise(self.noise) if self.noise is not None else _Reader.of_values(values)
         self.classes_, labels = _classes(self.noise, target)
@@ -85,6 +91,7 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):
             pruned=self.pruned,
             local_rows=self.local_rows,
             stop_share=self.stop_share,
+            leaves=Leaves(self.leaves),
         )
         self.model_ = reader.model(grown, rows, self.classes_, corrected=algorithm is not Algorithm.UNCORRECTED)
         return self
@@ -187,7 +194,8 @@ class _Reader:
 
 def _feature(attribute: Attribute, *, named: bool) -> Feature:
     categories = named and isinstance(attribute.domain, Tree)
-    return Feature(name=attribute.name, values=attribute.domain.labels if categories else None)
+    missing = attribute.missing if isinstance(attribute.domain, Grid) else None
+    return Feature(name=attribute.name, values=attribute.domain.labels if categories else None, missing=missing)
 
 
 def _edges(domain: Domain) -> Floats:

@@ -7,6 +7,9 @@ Where Local needs reading: rows reach a node by their blurred values, so for an 
 is no longer distributed as the noise model says, and a reconstruction at the node deconvolves a slice as if it were the
 whole. Done to the letter it is worse than no correction. So a node reconstructs the attributes that no test on its path
 has used, for which the noise is still as it was, and keeps the association of the others.
+
+Beyond the paper, ByClass and Local end by reconstructing the leaves (`leaf_reconstruction`), and are pruned by what
+that finds; `Leaves.ASSOCIATED` leaves it out.
 """
 
 from enum import StrEnum
@@ -15,6 +18,7 @@ import numpy as np
 
 from scumble.mining.description_length import bits_of_a_test, kept, prune, spared_errors
 from scumble.mining.growth import LEAF, Codes, Grown, best_split, grow
+from scumble.mining.leaf_reconstruction import MOST_LEAVES, Marginals, with_leaves_reconstructed
 from scumble.mining.reconstruct import FEWEST_INTERVALS, POINTS_PER_INTERVAL, STOP_SHARE, number_of_intervals
 from scumble.mining.training import Rows
 from scumble.model.counts import Integers
@@ -35,6 +39,19 @@ class Algorithm(StrEnum):
     LOCAL = "local"
 
 
+class Leaves(StrEnum):
+    """Where the numbers of rows at the leaves of ByClass and Local come from."""
+
+    RECONSTRUCTED = "reconstructed"
+    """The paper's iteration once more, over leaves in place of intervals."""
+    ASSOCIATED = "associated"
+    """The rows that the association sends there: the paper to the letter."""
+
+
+FIRST_SHARE = 1 / 3
+"""Of a test's bits, before leaves are reconstructed: what looks useless by mixed numbers may not be by better ones."""
+
+
 def train(
     rows: Rows,
     algorithm: Algorithm,
@@ -44,25 +61,42 @@ def train(
     test_bits: float | None = None,
     local_rows: int = LOCAL_ROWS,
     stop_share: float = STOP_SHARE,
+    leaves: Leaves = Leaves.RECONSTRUCTED,
 ) -> Grown:
-    """A tree whose cuts are codes: of true values, or of published ones where nothing is corrected."""
+    """A tree whose cuts are codes: of true values, or of published ones where nothing is corrected. A tree that is not
+    pruned keeps the association at its leaves, of which there are too many to reconstruct."""
     number = intervals or number_of_intervals(len(rows.labels))
-    everyone = np.arange(len(rows.labels))
+    everyone, every = np.arange(len(rows.labels)), range(len(rows.attributes))
+    known = None
     if algorithm is Algorithm.UNCORRECTED:
         codes, edges = rows.as_they_are()
     else:
         groups = np.zeros_like(rows.labels) if algorithm is Algorithm.GLOBAL else rows.labels
         parts = rows.partitions(number)
-        codes = rows.associate(everyone, groups, parts, range(len(rows.attributes)), stop_share)
+        known = Marginals(parts=parts, shares=rows.reconstruct(everyone, groups, parts, every, stop_share))
+        codes = rows.associate(everyone, groups, parts, every, known.shares)
         edges = [part.intervals for part in parts.each]
     sizes = np.array([len(each) - 1 for each in edges], dtype=np.int64)
     bits = bits_of_a_test(sizes) if test_bits is None else test_bits
-    spared = spared_errors(bits) if pruned else 0.0
+    by_class = known is not None and algorithm is not Algorithm.GLOBAL
+    if not (pruned and by_class and leaves is Leaves.RECONSTRUCTED):
+        known = None
+    first = bits if known is None else FIRST_SHARE * bits
+    spared = spared_errors(first) if pruned else 0.0
     if algorithm is Algorithm.LOCAL:
         tree = _LocalGrowth(rows, spared, local_rows, number, stop_share).grow(codes, edges)
     else:
         tree = _with_edges(grow(codes, rows.labels, everyone, sizes, rows.classes, spared=spared), edges)
-    return prune(tree, kept(tree, bits)) if pruned else tree
+    if not pruned:
+        return tree
+    tree = prune(tree, kept(tree, first))
+    if known is None:
+        return tree
+    while (tree.feature == LEAF).sum() > MOST_LEAVES:
+        first *= 2
+        tree = prune(tree, kept(tree, first))
+    tree = with_leaves_reconstructed(tree, rows, known)
+    return prune(tree, kept(tree, bits))
 
 
 def _with_edges(tree: Grown, edges: list[Integers]) -> Grown:
@@ -120,7 +154,9 @@ class _LocalGrowth:
         number = min(number_of_intervals(len(rows)), self._most)
         parts = self._rows.partitions(max(number // LOCAL_STEP * LOCAL_STEP, FEWEST_INTERVALS))
         codes, edges = codes.copy(), list(edges)
-        codes[:, which] = self._rows.associate(rows, self._rows.labels[rows], parts, which, self._stop_share)
+        labels = self._rows.labels[rows]
+        shares = self._rows.reconstruct(rows, labels, parts, which, self._stop_share)
+        codes[:, which] = self._rows.associate(rows, labels, parts, which, shares)
         for attribute in which:
             edges[attribute] = parts.each[attribute].intervals
         return codes, edges

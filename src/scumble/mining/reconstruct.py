@@ -62,6 +62,8 @@ class Partition:
     kernel: Floats
     """Shape (bins, intervals)."""
     ordered: bool
+    additive: bool
+    """Whether noise was added, so that neighbouring intervals are hard to tell apart."""
 
     @property
     def size(self) -> int:
@@ -97,7 +99,8 @@ def partition(blurred: BlurredAttribute, intervals: int | Integers, *, kernel: s
         matrix = midpoint_transition(channel, places, bins)
     else:
         matrix = transition(channel, places, bins)
-    return Partition(intervals=places, bins=bins, kernel=matrix, ordered=channel.ordered)
+    additive = isinstance(channel, Additive)
+    return Partition(intervals=places, bins=bins, kernel=matrix, ordered=channel.ordered, additive=additive)
 
 
 def _bins(channel: Channel, intervals: Integers) -> Integers:
@@ -133,6 +136,7 @@ def reconstruct(
     *,
     stop_share: float = STOP_SHARE,
     most: int = MOST_ITERATIONS,
+    smoother: Floats | None = None,
 ) -> Reconstruction:
     """Iterate Equation 3 for many tables of counts at once.
 
@@ -140,7 +144,7 @@ def reconstruct(
     first axes: (bins,) or (classes, bins) with (bins, intervals). A kernel padded with zero columns and rows gives
     shares of zero there. Each table stops by itself, when two estimates differ by less than a share of the chi-square
     test's threshold (`stopping_difference`; 0 goes on until `most`). A table without counts, such as a class with no
-    rows, keeps the uniform distribution.
+    rows, keeps the uniform distribution. A `smoother` (`scumble.mining.smoothing`) is applied after each step.
     """
     kernels = kernel if kernel.ndim == 3 else kernel[np.newaxis]
     counts = np.asarray(observed, dtype=np.float64).reshape(len(kernels), -1, kernels.shape[1])
@@ -157,6 +161,8 @@ def reconstruct(
         iterations += 1
         old = shares[active]
         new, total = _step(counts[active], kernels[active], transposed[active], old)
+        if smoother is not None:
+            new = new @ smoother.T
         with np.errstate(divide="ignore", invalid="ignore"):
             change = np.where(old > 0, (new - old) ** 2 / old, 0.0).sum(axis=2) * total
         moving = open_lanes[active]

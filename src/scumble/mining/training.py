@@ -62,31 +62,37 @@ class Rows:
             edges.append(places)
         return np.stack(columns, axis=1).astype(np.uint16), edges
 
-    def associate(
+    def reconstruct(
         self,
         rows: Integers,
         groups: Integers,
         parts: "Partitions",
         which: Sequence[int],
         stop_share: float = STOP_SHARE,
-    ) -> Codes:
-        """The interval of each of the rows' values of some attributes, reconstructed group by group. A missing value
-        gets the number after the last interval."""
+    ) -> Floats:
+        """The shares of some attributes' values in their intervals, group by group among the rows: shape (attributes,
+        groups, intervals)."""
         number = int(groups.max()) + 1 if len(groups) else 1
-        observed = np.zeros((len(which), number, parts.kernels.shape[1]))
+        bins = parts.kernels.shape[1]
+        observed = np.zeros((len(which), number, bins))
         for lane, attribute in enumerate(which):
             places = parts.places(attribute, self.codes[rows, attribute])
             known = places >= 0
-            bins = observed.shape[2]
             table = np.bincount(groups[known] * bins + places[known], minlength=number * bins)
             observed[lane] = table.reshape(number, bins)
-        shares = reconstruct(observed, parts.kernels[list(which)], stop_share=stop_share).shares
+        return reconstruct(observed, parts.kernels[list(which)], stop_share=stop_share).shares
+
+    def associate(
+        self, rows: Integers, groups: Integers, parts: "Partitions", which: Sequence[int], shares: Floats
+    ) -> Codes:
+        """The interval of each of the rows' values of some attributes, so that each group has its shares. A missing
+        value gets the number after the last interval."""
         result = np.empty((len(rows), len(which)), dtype=np.uint16)
         for lane, attribute in enumerate(which):
             part, column = parts.each[attribute], self.codes[rows, attribute]
             assign = by_rank if part.ordered else by_kind
             result[:, lane] = part.size
-            for group in range(number):
+            for group in range(shares.shape[1]):
                 members = np.flatnonzero((groups == group) & (column < part.bins[-1]))
                 result[members, lane] = assign(column[members], shares[lane, group, : part.size])
         return result

@@ -27,10 +27,12 @@ class Feature:
 
     name: str
     values: tuple[str, ...] | None = None
+    missing: str | None = None
+    """What stands for a missing number in tables, such as -999."""
 
     def number(self, value: Any) -> float:
         """One true value as a number; a missing one is not a number."""
-        if value is None or value == "":
+        if value is None or value == "" or self._says_missing(value):
             return float("nan")
         if self.values is not None:
             return float(self.values.index(str(value))) if str(value) in self.values else float("nan")
@@ -38,6 +40,24 @@ class Feature:
             return float(value)
         except (TypeError, ValueError) as error:
             raise InputError(f"{self.name!r} is {value!r}, not a number. Give one, or leave it empty.") from error
+
+    def to_json(self) -> dict[str, Any]:
+        values = {} if self.values is None else {"values": list(self.values)}
+        missing = {} if self.missing is None else {"missing": self.missing}
+        return {"name": self.name, **values, **missing}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Feature":
+        values = tuple(data["values"]) if "values" in data else None
+        return cls(name=str(data["name"]), values=values, missing=data.get("missing"))
+
+    def _says_missing(self, value: Any) -> bool:
+        if self.missing is None or self.values is not None:
+            return False
+        try:
+            return float(value) == float(self.missing)
+        except (TypeError, ValueError):
+            return str(value).strip() == self.missing
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -89,10 +109,7 @@ class TreeModel:
     def to_json(self) -> dict[str, Any]:
         return {
             "scumble": FORMAT,
-            "features": [
-                {"name": f.name} if f.values is None else {"name": f.name, "values": list(f.values)}
-                for f in self.features
-            ],
+            "features": [feature.to_json() for feature in self.features],
             "target": self.target,
             "classes": list(self.classes),
             "nodes": {
@@ -113,10 +130,7 @@ class TreeModel:
                 raise InputError(f"The model has format {data['scumble']!r}, not {FORMAT!r}. Update scumble.")
             nodes = data["nodes"]
             model = cls(
-                features=tuple(
-                    Feature(name=str(f["name"]), values=tuple(f["values"]) if "values" in f else None)
-                    for f in data["features"]
-                ),
+                features=tuple(Feature.from_json(each) for each in data["features"]),
                 classes=tuple(data["classes"]),
                 feature=np.array(nodes["feature"], dtype=np.int64),
                 threshold=np.array(nodes["threshold"], dtype=np.float64),

@@ -141,18 +141,23 @@ def for_privacy(
     truthful: Iterable[str] = (),
     withheld: Iterable[str] = (),
     chosen: Mapping[str, Blur] | None = None,
+    privacy_of: Mapping[str, object] | None = None,
 ) -> NoiseModel:
     """Interval privacy by the share of the public range: "100%" hides a value in an interval as wide as the range.
 
     Numbers get the named noise, categories are retained or replaced, the class is told truthfully, as in the paper.
+    `privacy_of` has the share of an attribute that is to differ from the rest.
     """
-    share, level = parse_share(privacy, name="privacy"), parse_confidence(confidence)
+    usual, level = parse_share(privacy, name="privacy"), parse_confidence(confidence)
+    shares = {name: parse_share(each, name=f"the privacy of {name!r}") for name, each in (privacy_of or {}).items()}
+    for name in shares:
+        schema[name]  # refuses a name it does not know
     if noise not in NOISES:
         raise InputError(f"There is no noise {noise!r}. Choose from {', '.join(NOISES)}.")
-    told = {*truthful, *([schema.target] if schema.target is not None else [])}
+    told = {*truthful, *([schema.target] if schema.target is not None else [])} - set(shares)
 
     def blur(attribute: Attribute) -> Blur:
-        domain = attribute.domain
+        domain, share = attribute.domain, shares.get(attribute.name, usual)
         if isinstance(domain, Tree):
             return Retained.hiding(share, level, domain.size) if domain.size > 1 else Truthful()
         width = share * (Fraction(domain.edges[-1]) - Fraction(domain.edges[0]))

@@ -7,7 +7,7 @@ from typing import Any
 
 from scumble.errors import BudgetError
 from scumble.model.budget import budget_text
-from scumble.model.guarantee import IntervalPrivacy, KAnonymity, LocalDP, PureDP, Unit, Unproven, to_json
+from scumble.model.guarantee import IntervalPrivacy, JointDP, KAnonymity, LocalDP, PureDP, Unit, Unproven, to_json
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,10 +42,12 @@ class Spend:
 class Plan:
     """The spends in order, which add up to the guarantee exactly, and the largest number of cells there can be."""
 
-    guarantee: PureDP
+    guarantee: PureDP | JointDP
     spends: tuple[Spend, ...]
     cells_at_most: int
     notes: tuple[str, ...] = ()
+    alone: str = "its answers need whole rows, or were not made to be added up"
+    """Why only one owner can have the plan answered; empty where several can, together."""
 
     def __post_init__(self) -> None:
         labels = [spend.label for spend in self.spends]

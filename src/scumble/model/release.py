@@ -26,6 +26,16 @@ class Release:
     schema: Schema
     story: tuple[str, ...] = ()
 
+    @property
+    def tables(self) -> Mapping[str, Schema]:
+        """The tables to learn from, each with the schema that its rows follow, the recommended one first."""
+        return {"table": self.schema}
+
+    @property
+    def recommended(self) -> str:
+        """The table to train any classifier on."""
+        return next(iter(self.tables))
+
 
 @dataclass(frozen=True, kw_only=True)
 class CellRelease(Release):
@@ -40,6 +50,25 @@ class CellRelease(Release):
     variance: float
     rounding: Rounding
     count: Integers
+    fine: "FineRows | None" = None
+    documents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What was measured beside the cells, by name, as plain data: each becomes a JSON file."""
+
+    @property
+    def tables(self) -> Mapping[str, Schema]:
+        return {**({} if self.fine is None else {"fine": self.fine.schema}), "table": self.schema}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FineRows:
+    """As many rows as the cells count, each drawn inside its cell, in the words of the full public schema."""
+
+    schema: Schema
+    columns: Mapping[str, Column]
+
+    @property
+    def rows(self) -> int:
+        return len(next(iter(self.columns.values()), ()))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,7 @@ import hashlib
 from enum import StrEnum
 
 import numpy as np
+import numpy.typing as npt
 
 from scumble.model.counts import Integers
 
@@ -22,6 +23,19 @@ class Rounding(StrEnum):
             return np.maximum((2 * measured + resolution) // (2 * resolution), 0)
         columns = [_project(column, resolution) for column in measured.T]
         return np.stack(columns, axis=1) if columns else measured.copy()
+
+
+def project(column: Integers, total: int) -> npt.NDArray[np.float64]:
+    """The nearest non-negative vector with a positive total: one amount is taken off every entry that stays above zero
+    (Duchi et al. 2008).
+
+    >>> project(np.array([5, 4, -9]), 7)
+    array([4., 3., 0.])
+    """
+    descending = np.sort(column)[::-1]
+    excess = (np.cumsum(descending) - total) / np.arange(1, len(column) + 1)
+    amount = excess[np.flatnonzero(descending > excess)[-1]]
+    return np.maximum(column - amount, 0.0)
 
 
 def _project(measured: Integers, resolution: int) -> Integers:

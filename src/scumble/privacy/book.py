@@ -43,9 +43,16 @@ class Account:
 
 @dataclass(kw_only=True)
 class Reservation:
-    """A charge, with what became of it: the rows it was spent on, and the release it paid for."""
+    """A charge, where it left the account, and what became of it: the rows it was spent on, the release it paid for.
+
+    A joint release has a session, under which an owner is charged once, however often the run is taken up again.
+    """
 
     dataset: str
+    charged: Fraction
+    spent: Fraction
+    ceiling: Fraction
+    session: str | None = None
     fingerprint: str | None = None
     release: str | None = None
 
@@ -142,7 +149,12 @@ class Book:
         if account.spent + charged > account.ceiling:
             raise ValueError("it spends more than the ceiling leaves")
         account.spent += charged
-        self.reservations[entry.hash] = Reservation(dataset=entry.dataset)
+        session = body.get("session")
+        if session is not None and self.session(session) is not None:
+            raise ValueError("it charges a joint release for the second time")
+        self.reservations[entry.hash] = Reservation(
+            dataset=entry.dataset, charged=charged, spent=account.spent, ceiling=account.ceiling, session=session
+        )
 
     def _take_rows(self, entry: Entry, reserve: str, fingerprint: str) -> None:
         reservation = self._reservation(entry, reserve)
@@ -152,6 +164,10 @@ class Book:
             raise ValueError("its rows stand under another name")
         reservation.fingerprint = fingerprint
         self.owners.setdefault(fingerprint, entry.dataset)
+
+    def session(self, session: str) -> str | None:
+        """The entry that charged a joint release."""
+        return next((entry for entry, each in self.reservations.items() if each.session == session), None)
 
     def owner(self, fingerprint: str) -> str | None:
         """The dataset these rows stand under. A table without rows (the empty fingerprint) is nobody's."""

@@ -32,6 +32,12 @@ def fingerprint(blocks: Iterable[Block], sizes: Sequence[int], key: bytes) -> by
     A table without rows has the empty fingerprint: nobody is in it to be recognised, and two empty tables are not the
     same people under two names.
     """
+    return seal(row_sums(blocks, sizes=sizes, key=key), sizes=sizes, key=key)
+
+
+def row_sums(blocks: Iterable[Block], *, sizes: Sequence[int], key: bytes) -> NDArray[np.uint64]:
+    """The lanes of all rows added up, and how many rows there are. Sums of parts of a table, added, are those of the
+    whole: so each place that holds some of the rows can make its own."""
     tables = [_table(key, column, size) for column, size in enumerate(sizes)]
     lanes = np.empty((_CHUNK, 2), dtype=np.uint64)
     total = np.zeros(2, dtype=np.uint64)
@@ -46,9 +52,14 @@ def fingerprint(blocks: Iterable[Block], sizes: Sequence[int], key: bytes) -> by
                     raise ValueError(f"Column {column} holds a code outside its {sizes[column]} codes.")
             _add_rows(chunk, total)
         rows += length
-    if rows == 0:
+    return np.array([*total, rows], dtype=np.uint64)
+
+
+def seal(sums: NDArray[np.uint64], *, sizes: Sequence[int], key: bytes) -> bytes:
+    """The fingerprint of the table whose rows have these sums."""
+    if sums[-1] == 0:
         return b""
-    numbers = np.array([*total.tolist(), rows, *sizes], dtype="<u8")
+    numbers = np.array([*sums.tolist(), *sizes], dtype="<u8")
     return hashlib.blake2b(numbers.tobytes(), digest_size=32, key=key, person=b"scumble rows/1").digest()
 
 

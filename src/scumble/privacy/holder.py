@@ -30,6 +30,44 @@ class Tabulates(Protocol):
     def blocks(self) -> Iterable[Block]: ...
 
 
+class Answers(Protocol):
+    """What a method may ask, each for a planned price: of one owner's `Holder`, or of several owners' together."""
+
+    @property
+    def unit(self) -> Unit: ...
+
+    def choose(
+        self,
+        query: Choice,
+        *,
+        spend: str,
+        selection: Selection = Selection.PERMUTE_AND_FLIP,
+        log_weights: Sequence[float] | None = None,
+    ) -> int:
+        """The index of a privately chosen candidate. `log_weights` are public prior weights of the candidates."""
+
+    def choose_apart(
+        self,
+        queries: Sequence[Choice],
+        *,
+        spend: str,
+        selection: Selection = Selection.PERMUTE_AND_FLIP,
+        log_weights: Sequence[float] | None = None,
+    ) -> list[int]:
+        """One choice for each query, for a single price, the queries being about disjoint regions."""
+
+    def choose_in_parts(
+        self, query: RowChoice, *, spend: str, selection: Selection = Selection.PERMUTE_AND_FLIP
+    ) -> list[int]:
+        """One choice for each part of a row query, for a single price, the parts being disjoint boxes."""
+
+    def measure(self, query: Measurement | RowMeasurement, *, spend: str) -> Integers:
+        """The query's answer with discrete Laplace noise."""
+
+    def disclose(self, query: RowMeasurement) -> Integers:
+        """The exact answer, for releases that are not differentially private and whose plan says so."""
+
+
 class Purse:
     """The plan's spends, paid out one by one. What is not in it cannot be bought."""
 

@@ -83,17 +83,30 @@ class Ledger:
         return self._key
 
     def reserve(
-        self, *, dataset: str, unit: Unit, guarantee: Guarantee, method: str, spends: Sequence[Mapping[str, Any]]
+        self,
+        *,
+        dataset: str,
+        unit: Unit,
+        guarantee: Guarantee,
+        method: str,
+        spends: Sequence[Mapping[str, Any]],
+        session: str | None = None,
     ) -> Receipt:
         """Charge a guarantee to a dataset's account, for ever, or refuse and charge nothing.
 
         The first charge opens the account, under the schema's `unit`, with itself as the ceiling: to spend more than
         one release on the same people is a decision of its own, which `grant` records. What is charged is worked out
-        from the guarantee as written down, so that `verify` arrives at the same amount.
+        from the guarantee as written down, so that `verify` arrives at the same amount. A joint release is charged
+        under its `session`, once; `reserved` finds that charge again.
         """
         dataset = dataset_name(dataset)
         stated = to_json(guarantee)
         with self._transaction("IMMEDIATE"):
+            if session is not None and self._book.session(session) is not None:
+                raise BudgetError(
+                    "This joint release was charged to this ledger before, but nothing is known of how far it came. "
+                    "Give the folder of that run with --state, or make a new agreement. Nothing was charged now."
+                )
             account = self._book.accounts.get(dataset)
             asked = charge(from_json(stated), account.unit if account else unit)
             if account is None:
@@ -101,9 +114,22 @@ class Ledger:
             elif account.spent + asked > account.ceiling:
                 raise self._no_room(dataset, account, asked)
             body = {"method": method, "charged": budget_text(asked), "guarantee": stated, "spends": list(spends)}
-            entry = self._append("reserve", dataset, body)
-            account = self._book.accounts[dataset]
-            return Receipt(entry=entry.hash, charged=asked, spent=account.spent, ceiling=account.ceiling)
+            entry = self._append("reserve", dataset, body if session is None else {**body, "session": session})
+            return self._receipt(entry.hash)
+
+    def reserved(self, *, session: str, dataset: str | None = None) -> Receipt | None:
+        """The receipt of a joint release that was charged before (to this dataset, where one is named), or None."""
+        with self._transaction("DEFERRED"):
+            entry = self._book.session(session)
+            if entry is None:
+                return None
+            charged = self._book.reservations[entry].dataset
+            if dataset is not None and charged != dataset_name(dataset):
+                raise BudgetError(
+                    f"This joint release was charged to the dataset {charged!r}, not to {dataset!r}. Go on with "
+                    f"--dataset {shlex.quote(charged)}."
+                )
+            return self._receipt(entry)
 
     def record_rows(self, receipt: Receipt, fingerprint: bytes) -> None:
         """Write down which rows a reservation is spent on; refuse rows that stand under another dataset's name.
@@ -215,6 +241,11 @@ class Ledger:
             "INSERT INTO entries VALUES (:sequence, :time, :kind, :dataset, :body, :previous, :hash)", vars(entry)
         )
         return entry
+
+    def _receipt(self, entry: str) -> Receipt:
+        reservation = self._book.reservations[entry]
+        amounts = {"charged": reservation.charged, "spent": reservation.spent, "ceiling": reservation.ceiling}
+        return Receipt(entry=entry, **amounts)
 
     def _reservation(self, receipt: Receipt) -> Reservation:
         reservation = self._book.reservations.get(receipt.entry)

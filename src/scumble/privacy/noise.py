@@ -6,6 +6,8 @@
   operating system's generator or, for one entity for ever, from a keyed pseudo-random function. What OpenDP lacks: its
   draws cost microseconds each and cannot be repeated from a secret.
 - `secret_key`: bytes of the operating system's generator, for keys that stay in a ledger or with a person.
+- `keyed_bytes`: a pseudo-random stream from a key and a label, for masks and coins that several owners share
+  (`scumble.joint`): whoever has the key repeats them, so a run that is taken up again never draws twice.
 - `simulation`: a seedable generator for post-processing of what was already paid for, for made-up data and for
   experiments. Nothing that touches a private row may use it.
 
@@ -176,6 +178,19 @@ def secret_key() -> bytes:
     return secrets.token_bytes(32)
 
 
+def keyed_bytes(key: bytes, label: bytes, length: int) -> bytes:
+    """The first bytes of a stream that nobody without the key can tell from even ones: SHAKE-256 of key and label."""
+    if len(key) != 32:
+        raise InputError("A key of the stream has 32 bytes. This is a bug; please report it.")
+    return hashlib.shake_256(key + label).digest(length)
+
+
+def keyed_permutation(key: bytes, label: bytes, size: int) -> Integers:
+    """An even permutation of 0, 1, ..., size - 1, the same for whoever has the key: the order of 128-bit words."""
+    words = np.frombuffer(keyed_bytes(key, label, 16 * size), dtype="<u8").reshape(2, size)
+    return np.lexsort((words[1], words[0])).astype(np.int64)
+
+
 Simulation = np.random.Generator
 """What `simulation` gives, for whoever is handed one."""
 
@@ -189,6 +204,11 @@ class SimulatedWords:
     def draw(self, context: bytes, entities: Sequence[str], codes: Integers) -> Integers:
         del context, entities
         return self._draw.integers(0, 2**WORD_BITS, len(codes))
+
+
+def simulated_geometric(draw: Simulation, *, rate: Fraction, size: int) -> Integers:
+    """Whole numbers k >= 0 with odds exp(-rate) from each to the next, in floats: for simulation, never for counts."""
+    return draw.geometric(-math.expm1(-float(rate)), size) - 1
 
 
 def simulation(seed: int | None = None) -> Simulation:

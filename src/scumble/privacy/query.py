@@ -6,9 +6,9 @@ against the first for every query there is.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,9 @@ Region = tuple[str, Node]
 
 Box = tuple[tuple[int, int], ...]
 """Records by all their attributes: for each attribute of the schema in order the codes [low, high)."""
+
+Array = npt.NDArray[Any]
+"""Whole numbers: counts and worths, or secret shares of them."""
 
 Block = tuple[npt.NDArray[np.unsignedinteger[Any]], ...]
 """Some rows as codes, a column for each attribute of the schema in order, as an engine gives them out."""
@@ -63,14 +66,88 @@ class Choice(Query):
     """A query whose answer is one score per candidate; nothing is told but a privately chosen index."""
 
 
+def majority(groups: Integers) -> Integers:
+    """How many records of each group have its commonest class. Classes lie on the last axis."""
+    return groups.max(axis=-1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Worth:
+    """What a group of records is worth: a number made of its class counts, which lie on the last axis."""
+
+    of: Callable[[Integers], Array]
+    divides: bool
+    """Whether it takes division. Several owners can compare secret numbers, but not divide them."""
+
+
+MAJORITY = Worth(of=majority, divides=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """Candidates in a row and the groups of records that they make, or those groups' worths.
+
+    The axes are (outer, candidates, inner, classes) of what is made, in one or several arrays, and (outer, inner,
+    classes) of what all of the candidates take apart. Worths lack the last axis and may have others in front.
+    """
+
+    made: tuple[Array, ...]
+    taken: Array | None = None
+
+    @property
+    def groups(self) -> tuple[Array, ...]:
+        return self.made if self.taken is None else (*self.made, self.taken)
+
+    def valued(self, worths: Iterable[Array]) -> "Run":
+        """The same with worths in place of class counts, in the order of `groups`."""
+        *made, last = worths
+        return Run(made=(*made, last)) if self.taken is None else Run(made=tuple(made), taken=last)
+
+    def scores(self) -> Array:
+        """For each candidate the worth of the groups it makes, less the worth of those it takes apart."""
+        kind = self.made[0].dtype
+        score = self.made[0].sum(axis=(-3, -1), dtype=kind)
+        for worths in self.made[1:]:
+            score = score + worths.sum(axis=(-3, -1), dtype=kind)
+        return score if self.taken is None else score - self.taken.sum(axis=(-2, -1), dtype=kind)[..., np.newaxis]
+
+
+class GroupChoice(Choice):
+    """A choice whose scores add up the worth of groups of records.
+
+    Class counts of groups are sums of the table's, which several owners can add up without showing them; `worth` is all
+    that a score needs beyond sums. So the score is stated once, for one owner and for several.
+    """
+
+    @property
+    @abstractmethod
+    def worth(self) -> Worth: ...
+
+    @abstractmethod
+    def runs(self, counts: Counts) -> Iterator[Run]:
+        """The class counts of the groups, candidates in order. Each count adds up counts of the table."""
+
+    def common(self, counts: Counts) -> Integers:
+        """Groups, of shape (groups, classes), whose worth belongs to every score: it decides no choice."""
+        return np.zeros((0, counts.cells.shape[-1]), dtype=np.int64)
+
+    def answer(self, counts: Counts) -> Integers:
+        scores = [run.valued(map(self.worth.of, run.groups)).scores() for run in self.runs(counts)]
+        return np.concatenate(scores) + self.worth.of(self.common(counts)).sum()
+
+
 class Measurement(Query):
     """A query whose answer is a vector, told with noise."""
+
+    additive: ClassVar[bool] = False
+    """Whether the answer about several tables' records together is the sum of the answers about each table."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellCounts(Measurement):
     """How many records of each class lie in each cell of a cut, in units of 1/`resolution`, as one long vector."""
 
+    additive = True
     cut: Cut
     resolution: int = 1
 

@@ -5,12 +5,13 @@ difference, a public grid for split values). `together`, the default, chooses va
 round, at half the price where the score is monotone, with scores that see all attributes at once.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import log, prod
 from typing import Any, ClassVar
 
 from scumble.errors import InputError
+from scumble.methods.diffgen.detail import add_detail, detail_spends
 from scumble.methods.diffgen.parameters import DiffGenParams, SelectionMode, Settings, settle
 from scumble.methods.diffgen.published import choose_as_published, published_spends
 from scumble.methods.diffgen.scores import Candidate, PartitionScores, Score, ValueScores
@@ -22,7 +23,7 @@ from scumble.model.release import CellRelease
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Node
-from scumble.privacy.holder import Holder
+from scumble.privacy.holder import Answers
 from scumble.privacy.noise import laplace_variance
 from scumble.privacy.query import CellCounts
 
@@ -48,31 +49,33 @@ class DiffGen:
 
     def plan(self, schema: Schema, parameters: DiffGenParams) -> Plan:
         require_target(schema, "diffgen")
-        settings = settle(parameters)
+        settings = settle(schema, parameters)
         if parameters.leaves:
             spends: tuple[Spend, ...] = ()
             cells = _leaf_cells(schema, settings.max_cells)
         else:
             spends = self._selection_spends(schema, parameters, settings)
             cells = most_cells(schema, settings.rounds, settings.max_cells)
-        counting = parameters.epsilon - sum((spend.total(schema.unit) for spend in spends), Fraction(0))
+        counting = parameters.epsilon * settings.cell_share - sum((s.total(schema.unit) for s in spends), Fraction(0))
+        detail = detail_spends(parameters.epsilon, settings.detail) if settings.detail else ()
         count = Spend(label=COUNT, epsilon=counting, purpose="discrete Laplace noise on every (cell, class) count")
         return Plan(
             guarantee=PureDP(epsilon=parameters.epsilon, unit=schema.unit),
-            spends=(*spends, count),
+            spends=(*spends, count, *detail),
             cells_at_most=cells,
             notes=_notes(parameters, settings, schema, cells),
+            alone=_alone(parameters, settings),
         )
 
     def _selection_spends(self, schema: Schema, parameters: DiffGenParams, settings: Settings) -> tuple[Spend, ...]:
         if parameters.selection is SelectionMode.PUBLISHED:
             return published_spends(schema, parameters.epsilon, settings.rounds)
         purpose = f"one private selection a round by the score `{settings.score}`"
-        price = parameters.epsilon * settings.selection_share / settings.rounds
+        price = parameters.epsilon * settings.cell_share * settings.selection_share / settings.rounds
         return (Spend(label=CHOOSE, epsilon=price, times=settings.rounds, purpose=purpose),)
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
-        settings = settle(parameters)
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: Answers) -> CellRelease:
+        settings = settle(schema, parameters)
         plan = self.plan(schema, parameters)
         published = parameters.selection is SelectionMode.PUBLISHED
         steps: list[Specialization] = []
@@ -87,6 +90,12 @@ class DiffGen:
         measured = holder.measure(query, spend=COUNT).reshape(cut.cells, len(schema.classes))
         rounding = Rounding.NEAREST if published else Rounding.PROJECT
         bound = query.sensitivity(schema.unit).bound
+        price = next(spend.epsilon for spend in plan.spends if spend.label == COUNT)
+        variance = laplace_variance(sensitivity=bound, epsilon=price) / resolution**2
+        count = rounding.apply(measured, resolution)
+        detail = (
+            add_detail(cut, count, variance, parameters.epsilon, settings.detail, holder) if settings.detail else None
+        )
         return CellRelease(
             method=self.name,
             parameters=parameters.model_dump(mode="json"),
@@ -94,14 +103,16 @@ class DiffGen:
             schema=cut.published_schema(),
             measured=measured,
             resolution=resolution,
-            variance=laplace_variance(sensitivity=bound, epsilon=plan.spends[-1].epsilon) / resolution**2,
+            variance=variance,
             rounding=rounding,
-            count=rounding.apply(measured, resolution),
-            story=tuple(_tell(step) for step in steps),
+            count=count,
+            story=(*(_tell(step) for step in steps), *(detail.story if detail else ())),
+            fine=detail.fine if detail else None,
+            documents={"detail": detail.document} if detail else {},
         )
 
 
-def choose_together(schema: Schema, settings: Settings, holder: Holder, tell: Callable[[Specialization], None]) -> Cut:
+def choose_together(schema: Schema, settings: Settings, holder: Answers, tell: Callable[[Specialization], None]) -> Cut:
     """The default selection: each round one private choice among all specializations of all values of the cut.
 
     An interval with m possible splits brings m candidates. Their public log-weight -ln m keeps long grids from winning
@@ -109,7 +120,7 @@ def choose_together(schema: Schema, settings: Settings, holder: Holder, tell: Ca
     """
     cut = descend(Cut.top(schema))
     for _ in range(settings.rounds):
-        candidates, log_weights = _candidates(cut, settings.max_cells)
+        candidates, log_weights = _candidates(cut, settings.max_cells, settings.positions)
         if not candidates:
             break
         if settings.score is Score.MAX:
@@ -125,14 +136,16 @@ def choose_together(schema: Schema, settings: Settings, holder: Holder, tell: Ca
     return cut
 
 
-def _candidates(cut: Cut, max_cells: int) -> tuple[tuple[Candidate, ...], list[float]]:
+def _candidates(
+    cut: Cut, max_cells: int, most_positions: int | None = None
+) -> tuple[tuple[Candidate, ...], list[float]]:
     """Every specialization of the cut that stays within the limit of cells, with its public log-weight."""
     candidates: list[Candidate] = []
     log_weights: list[float] = []
     for name, nodes in cut.nodes.items():
         domain = cut.schema[name].domain
         for node in nodes:
-            positions = domain.positions(node)
+            positions = _spaced(domain.positions(node), most_positions)
             if not positions:
                 continue
             first = Candidate(attribute=name, node=node, position=positions[0])
@@ -140,6 +153,17 @@ def _candidates(cut: Cut, max_cells: int) -> tuple[tuple[Candidate, ...], list[f
                 candidates += [Candidate(attribute=name, node=node, position=position) for position in positions]
                 log_weights += [-log(len(positions))] * len(positions)
     return tuple(candidates), log_weights
+
+
+def _spaced(positions: Sequence[int], most: int | None) -> Sequence[int]:
+    """At most so many positions, at even distances from each other and from the ends of the interval.
+
+    >>> _spaced(range(1, 100), 3)
+    [25, 50, 75]
+    """
+    if most is None or len(positions) <= most:
+        return positions
+    return [positions[(len(positions) + 1) * number // (most + 1) - 1] for number in range(1, most + 1)]
 
 
 def descend(cut: Cut) -> Cut:
@@ -200,6 +224,18 @@ def _notes(parameters: DiffGenParams, settings: Settings, schema: Schema, cells:
         return (counts, "No choices are made: the whole budget goes to the counts of the full contingency table.")
     share = "the paper's split" if parameters.selection is SelectionMode.PUBLISHED else str(settings.selection_share)
     return (counts, f"{settings.rounds} rounds by `{settings.score}`, share of the budget for choosing: {share}.")
+
+
+def _alone(parameters: DiffGenParams, settings: Settings) -> str:
+    if parameters.leaves:
+        return ""
+    if settings.detail:
+        return "detail is measured on whole rows: give `detail: no`"
+    if settings.score.worth.divides:
+        return f"the score `{settings.score}` divides, but secret numbers are only compared: take `accuracy` or `max`"
+    if parameters.selection is SelectionMode.PUBLISHED:
+        return "published mode uses the exponential mechanism: leave out `selection: published`, keep `score: max`"
+    return ""
 
 
 def _tell(step: Specialization) -> str:

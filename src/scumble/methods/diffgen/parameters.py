@@ -1,16 +1,21 @@
 """DiffGen's parameters, and the defaults that follow from public facts."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from scumble.methods.diffgen.scores import Score
 from scumble.methods.method import Exact, Params
+from scumble.model.schema import Schema
 
 AUTO = Literal["auto"]
+
+USUAL_RECORDS = 30_000
+"""How many records a table is taken to have where nobody says: it decides how epsilon is divided, nothing else."""
 
 
 class SelectionMode(StrEnum):
@@ -37,7 +42,7 @@ class DiffGenParams(Params):
         Annotated[int, Field(ge=1, le=1000)] | AUTO, Field(description="How many specializations; the paper's h.")
     ] = "auto"
     selection_share: Annotated[
-        Exact | AUTO, Field(description="The part of epsilon spent on choosing, the rest going to the counts.")
+        Exact | AUTO, Field(description="The part of the cells' epsilon spent on choosing, the rest going to counts.")
     ] = "auto"
     leaves: Annotated[
         bool, Field(description="No choices: publish the full contingency table at the finest level.")
@@ -46,6 +51,28 @@ class DiffGenParams(Params):
         Annotated[int, Field(ge=1, le=100_000_000)] | AUTO,
         Field(description="Specializations that would make more cells than this are not offered."),
     ] = "auto"
+    positions: Annotated[
+        Annotated[int, Field(ge=1)] | Literal["all"],
+        Field(description="At most so many split positions of an interval are offered, evenly spaced."),
+    ] = "all"
+
+    detail: Annotated[
+        Literal["auto", "yes", "no"],
+        Field(
+            description="Class tables beside the cells, and rows drawn finely inside them. `auto`: yes, unless score, "
+            "rounds or selection_share are given."
+        ),
+    ] = "auto"
+    records: Annotated[
+        Annotated[int, Field(ge=1)] | AUTO,
+        Field(description="About how many records there are, if that is public: it decides how to divide epsilon."),
+    ] = "auto"
+
+    @classmethod
+    def jointly(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Detail takes whole rows and `gini` division: owners who hide their counts from each other have neither."""
+        choosing = {} if given.get("leaves") or "selection" in given else {"score": Score.ACCURACY.value}
+        return {"detail": "no", **choosing, **given}
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
@@ -60,9 +87,39 @@ class DiffGenParams(Params):
             raise ValueError("infogain is for published mode only; use gini, its better relative")
         if published and self.selection_share != "auto":
             raise ValueError("published mode divides epsilon as the paper does; leave out selection_share")
+        if (published or self.leaves) and self.positions != "all":
+            raise ValueError("positions is for one choice a round; leave it out in published mode and with leaves")
+        if (published or self.leaves) and self.detail == "yes":
+            raise ValueError("detail goes with one choice a round; leave it out in published mode and with leaves")
         if self.selection_share != "auto" and self.selection_share >= 1:
             raise ValueError("selection_share must be below 1: the counts need a part of epsilon, too")
         return self
+
+    @property
+    def in_detail(self) -> bool:
+        """Whether detail is measured beside the cells."""
+        if self.detail == "auto":
+            untouched = self.score == self.rounds == self.selection_share == "auto"
+            return untouched and self.selection is SelectionMode.TOGETHER and not self.leaves
+        return self.detail == "yes"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DetailSettings:
+    """How much is measured beside the cells. Shares are parts of the whole epsilon."""
+
+    tables: int
+    groups: int
+    choice_share: Fraction
+    """Zero where every attribute has its table and none has to be chosen."""
+    table_share: Fraction
+    calibration_share: Fraction
+    rest_share: Fraction
+    """Zero where no attribute is left over."""
+
+    @property
+    def share(self) -> Fraction:
+        return self.choice_share + self.table_share + self.calibration_share + self.rest_share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,9 +130,44 @@ class Settings:
     rounds: int
     selection_share: Fraction
     max_cells: int
+    positions: int | None = None
+    """The most split positions of an interval; None for all."""
+    detail: DetailSettings | None = None
+
+    @property
+    def cell_share(self) -> Fraction:
+        """The part of epsilon that the cells have, choices and counts."""
+        return 1 - (self.detail.share if self.detail else Fraction(0))
 
 
-def settle(parameters: DiffGenParams) -> Settings:
+def settle_detail(schema: Schema, parameters: DiffGenParams) -> tuple[DetailSettings, Score, int]:
+    """How detail is measured, and the cells' score and rounds beside it, from public facts.
+
+    What a table tells grows with epsilon times the number of records. Where that is little, every attribute has one
+    table of its own, in one group: chances in many groups would drown. Where it is more, fewer attributes are chosen,
+    each by what it adds in groups of like odds.
+    """
+    attributes = len(schema.predictors)
+    records = schema.rows or (USUAL_RECORDS if parameters.records == "auto" else parameters.records)
+    signal = parameters.epsilon * records
+    little = signal < 6_000
+    tables = min(attributes, 14 if little else 8)
+    chosen = tables < attributes
+    choice, rest = (Fraction(16, 100), Fraction(5, 100)) if chosen else (Fraction(0), Fraction(0))
+    calibration = Fraction(6, 100) if little else Fraction(3, 100)
+    cells = Fraction(15, 100) if little else Fraction(20, 100)
+    settings = DetailSettings(
+        tables=tables,
+        groups=1 if little else 5,
+        choice_share=choice,
+        table_share=1 - cells - choice - rest - calibration,
+        calibration_share=calibration,
+        rest_share=rest,
+    )
+    return (settings, Score.GINI, 1) if little else (settings, Score.ACCURACY, 3)
+
+
+def settle(schema: Schema, parameters: DiffGenParams) -> Settings:
     """Defaults from epsilon alone: little budget buys few splits, chosen carefully by the smoother score.
 
     Where epsilon is small, counts of single cells are noisy whatever is done, and three quarters of it go to choosing
@@ -90,6 +182,10 @@ def settle(parameters: DiffGenParams) -> Settings:
     else:
         rounds = 7 if parameters.epsilon < Fraction(3, 4) else 8
         defaults = Settings(score=Score.ACCURACY, rounds=rounds, selection_share=Fraction(1, 2), max_cells=10_000)
+    if parameters.in_detail:
+        detail, score, rounds = settle_detail(schema, parameters)
+        share = Fraction(3, 4) if score is Score.GINI else Fraction(1, 2)
+        defaults = Settings(score=score, rounds=rounds, selection_share=share, max_cells=10_000, detail=detail)
     return Settings(
         score=defaults.score if parameters.score == "auto" else Score(parameters.score),
         rounds=defaults.rounds if parameters.rounds == "auto" else parameters.rounds,
@@ -97,4 +193,6 @@ def settle(parameters: DiffGenParams) -> Settings:
             defaults.selection_share if parameters.selection_share == "auto" else parameters.selection_share
         ),
         max_cells=defaults.max_cells if parameters.max_cells == "auto" else parameters.max_cells,
+        positions=None if parameters.positions == "all" else parameters.positions,
+        detail=defaults.detail,
     )

@@ -6,12 +6,11 @@ A score is a sum over groups of records of the group's *worth*, a function of it
 - `purity`: sum of squared class counts over the group's size, on the scale 2^-16, rounded down.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 from math import log2
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +20,10 @@ from scumble.model.cut import Cut, Specialization
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Node
-from scumble.privacy.query import Choice, Region, Sensitivity
+from scumble.privacy.query import MAJORITY, GroupChoice, Region, Run, Sensitivity, Worth
 
 PURITY_SCALE = 1 << 16
 ENTROPY_SCALE = 1 << 20
-
-Worths = TypeVar("Worths", Integers, npt.NDArray[np.float64])
 
 
 class Score(StrEnum):
@@ -36,6 +33,11 @@ class Score(StrEnum):
     GINI = "gini"
     MAX = "max"
     INFOGAIN = "infogain"
+
+    @property
+    def worth(self) -> Worth:
+        """What a group of records is worth to the score."""
+        return {Score.GINI: PURITY, Score.INFOGAIN: INFORMATION}.get(self, MAJORITY)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,11 +51,6 @@ class Candidate:
     def step(self, schema: Schema) -> Specialization:
         children = schema[self.attribute].domain.split(self.node, self.position)
         return Specialization(attribute=self.attribute, node=self.node, children=children)
-
-
-def majority(groups: Integers) -> Integers:
-    """How many records of each group have its commonest class. Classes lie on the last axis."""
-    return groups.max(axis=-1)
 
 
 def purity(groups: Integers) -> Integers:
@@ -75,8 +72,12 @@ def information(groups: Integers) -> npt.NDArray[np.float64]:
     return -(groups * logs).sum(axis=-1)
 
 
+PURITY = Worth(of=purity, divides=True)
+INFORMATION = Worth(of=information, divides=True)
+
+
 @dataclass(frozen=True, kw_only=True)
-class PartitionScores(Choice):
+class PartitionScores(GroupChoice):
     """`accuracy` or `gini`: the worth of the whole table's cells as each candidate would make them.
 
     The candidates are every way of specializing a node of the cut once, given as (attribute, node, position).
@@ -90,15 +91,17 @@ class PartitionScores(Choice):
     def tabulation(self) -> Tabulation:
         return Tabulation(cut=self.cut, fine=_attributes(self.candidates))
 
-    def answer(self, counts: Counts) -> Integers:
-        worth = purity if self.score is Score.GINI else majority
-        before = int(worth(counts.cells).sum())
-        scores = []
+    @property
+    def worth(self) -> Worth:
+        return self.score.worth
+
+    def runs(self, counts: Counts) -> Iterator[Run]:
         for candidates, table in _by_node(self.candidates, counts):
             node = candidates[0].node
-            whole = int(worth(table[:, node.low : node.high].sum(axis=1)).sum())
-            scores.append(before - whole + _worth_of_children(candidates, table, worth))
-        return np.concatenate(scores)
+            yield Run(made=_children(candidates, table), taken=table[:, node.low : node.high].sum(axis=1))
+
+    def common(self, counts: Counts) -> Integers:
+        return counts.cells
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
         """One record lies in one cell of the partition that a candidate makes, and only that cell's worth moves.
@@ -116,7 +119,7 @@ class PartitionScores(Choice):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ValueScores(Choice):
+class ValueScores(GroupChoice):
     """`max` or `infogain`, as published: each candidate judged on the records generalized to its node, whatever their
     other attributes are. All of it comes from the tables of one attribute by class."""
 
@@ -136,20 +139,23 @@ class ValueScores(Choice):
     def region(self) -> Region | None:
         return self.within
 
-    def answer(self, counts: Counts) -> Integers:
-        scores = []
-        for candidates, table in _by_node(self.candidates, counts):
-            if self.score is Score.MAX:
-                scores.append(_worth_of_children(candidates, table, majority))
-            else:
-                scores.append(self._gains(candidates, table))
-        return np.concatenate(scores)
+    @property
+    def worth(self) -> Worth:
+        return self.score.worth
 
-    def _gains(self, candidates: Sequence[Candidate], table: Integers) -> Integers:
-        node = candidates[0].node
-        records = table[0, node.low : node.high, 0].sum(axis=0)
+    def runs(self, counts: Counts) -> Iterator[Run]:
+        for candidates, table in _by_node(self.candidates, counts):
+            yield Run(made=_children(candidates, table))
+
+    def answer(self, counts: Counts) -> Integers:
+        if self.score is Score.MAX:
+            return super().answer(counts)
+        return np.concatenate([self._gains(run) for run in self.runs(counts)])
+
+    def _gains(self, run: Run) -> Integers:
+        records = np.sum([groups[:, 0].sum(axis=(0, 1)) for groups in run.made], axis=0)
         size = max(int(records.sum()), 1)
-        remaining = _worth_of_children(candidates, table, information)
+        remaining = run.valued(map(self.worth.of, run.groups)).scores()
         gains = (information(records) - remaining) / size
         return np.clip(np.floor(gains * ENTROPY_SCALE), 0, self._ceiling).astype(np.int64)
 
@@ -174,21 +180,23 @@ def _attributes(candidates: Sequence[Candidate]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(candidate.attribute for candidate in candidates))
 
 
-def _by_node(candidates: Sequence[Candidate], counts: Counts) -> list[tuple[tuple[Candidate, ...], Integers]]:
-    """Runs of candidates of the same node, in order, with the counts of their attribute at its finest level."""
-    runs = groupby(candidates, key=lambda candidate: (candidate.attribute, candidate.node))
-    return [(tuple(run), counts.fine[attribute]) for (attribute, _), run in runs]
+def _by_node(candidates: Sequence[Candidate], counts: Counts) -> Iterator[tuple[tuple[Candidate, ...], Integers]]:
+    """Runs of candidates of the same node, in order, with the counts of their attribute at its finest level.
+
+    One after the other: the tables of all attributes together may be too long for memory.
+    """
+    for (attribute, _), run in groupby(candidates, key=lambda candidate: (candidate.attribute, candidate.node)):
+        yield tuple(run), counts.fine[attribute]
 
 
-def _worth_of_children(candidates: Sequence[Candidate], table: Integers, worth: Callable[[Integers], Worths]) -> Worths:
-    """For candidates of one node: the worth of the groups that each makes of the node's records, added up."""
+def _children(candidates: Sequence[Candidate], table: Integers) -> tuple[Integers, ...]:
+    """For candidates of one node: the class counts of the groups that each makes of the node's records."""
     node = candidates[0].node
     if node.children:
         lows = [child.low - node.low for child in node.children]
         groups = np.add.reduceat(table[:, node.low : node.high], lows, axis=1)
-        return np.array([worth(groups).sum()])
+        return (groups.reshape(len(groups), 1, -1, groups.shape[-1]),)
     below = np.cumsum(table[:, node.low : node.high], axis=1)
     cuts = np.array([candidate.position for candidate in candidates]) - node.low - 1
     left = below[:, cuts]
-    right = below[:, -1:] - left
-    return worth(left).sum(axis=(0, 2)) + worth(right).sum(axis=(0, 2))
+    return left, below[:, -1:] - left

@@ -16,10 +16,10 @@ from scumble.model.counts import Counts, Integers, Tabulation
 from scumble.model.cut import Cut
 from scumble.model.guarantee import PureDP, Unit
 from scumble.model.plan import Plan, Spend
-from scumble.model.release import Column, RecordRelease
+from scumble.model.published import published_values
+from scumble.model.release import RecordRelease
 from scumble.model.schema import Schema
-from scumble.model.taxonomy import Domain, Tree
-from scumble.privacy.holder import Holder
+from scumble.privacy.holder import Answers
 from scumble.privacy.query import Measurement, Sensitivity
 
 COUNT = "count every attribute by class"
@@ -35,6 +35,7 @@ class HistogramsParams(Params):
 class ClassTables(Measurement):
     """How many records of each class have each value of each attribute: one table an attribute, end to end."""
 
+    additive = True
     schema: Schema
 
     @property
@@ -72,9 +73,10 @@ class Histograms:
             spends=(Spend(label=COUNT, epsilon=parameters.epsilon, purpose=purpose),),
             cells_at_most=values,
             notes=(f"{tables} tables with {values:,} values x {len(schema.classes)} classes will be measured.",),
+            alone="",
         )
 
-    def run(self, schema: Schema, parameters: HistogramsParams, holder: Holder) -> RecordRelease:
+    def run(self, schema: Schema, parameters: HistogramsParams, holder: Answers) -> RecordRelease:
         query = ClassTables(schema=schema)
         drawn = draw_rows(query.tables(holder.measure(query, spend=COUNT)))
         codes = {
@@ -87,27 +89,3 @@ class Histograms:
             schema=schema,
             columns={name: published_values(schema[name].domain, column) for name, column in codes.items()},
         )
-
-
-def published_values(domain: Domain, codes: Integers) -> Column:
-    """What stands for the codes in a table: a label, or the lower edge of the grid cell, which lies in the cell.
-
-    A missing number is NaN. Where all edges are whole numbers and none can be missing, so are the values. Where a
-    number such as 0 or -999 means `missing`, the cell that starts with it is told by its middle.
-    """
-    if isinstance(domain, Tree):
-        return np.array(domain.labels, dtype=np.object_)[codes]
-    edges = domain.edge_floats
-    lower = edges[:-1]
-    if domain.missing is None:
-        whole = np.array_equal(lower, np.rint(lower)) and np.abs(lower).max() < 2**53
-        return lower.astype(np.int64)[codes] if whole else lower[codes]
-    values = np.where(lower == _number(domain.missing), (lower + edges[1:]) / 2, lower)
-    return (values if domain.joined else np.append(values, np.nan))[codes]
-
-
-def _number(label: str) -> float:
-    try:
-        return float(label)
-    except ValueError:
-        return np.nan

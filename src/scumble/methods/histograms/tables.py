@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from scumble.model.counts import Integers
+from scumble.model.rounding import project
 from scumble.privacy.noise import Simulation, simulation
 
 
@@ -57,19 +57,6 @@ def _draw(column: Integers, rows: int, generator: Simulation) -> Integers:
         return np.zeros(0, dtype=np.int64)
     weights = project(column, rows)
     return generator.choice(len(weights), rows, p=weights / weights.sum()).astype(np.int64)
-
-
-def project(column: Integers, total: int) -> npt.NDArray[np.float64]:
-    """The nearest non-negative vector with a positive total: one amount is taken off every entry that stays above zero
-    (Duchi et al. 2008).
-
-    >>> project(np.array([5, 4, -9]), 7)
-    array([4., 3., 0.])
-    """
-    descending = np.sort(column)[::-1]
-    excess = (np.cumsum(descending) - total) / np.arange(1, len(column) + 1)
-    amount = excess[np.flatnonzero(descending > excess)[-1]]
-    return np.maximum(column - amount, 0.0)
 
 
 def _seed(tables: Sequence[Integers]) -> int:

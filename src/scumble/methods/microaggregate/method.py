@@ -30,7 +30,7 @@ from scumble.model.release import RecordRelease
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Grid
-from scumble.privacy.holder import Holder
+from scumble.privacy.holder import Answers
 
 
 class Microaggregate:
@@ -50,10 +50,10 @@ class Microaggregate:
             notes=settings.notes,
         )
 
-    def run(self, schema: Schema, parameters: MicroaggregateParams, holder: Holder) -> RecordRelease:
+    def run(self, schema: Schema, parameters: MicroaggregateParams, holder: Answers) -> RecordRelease:
         return record_release(self.groups(schema, parameters, holder), schema, parameters)
 
-    def groups(self, schema: Schema, parameters: MicroaggregateParams, holder: Holder) -> PublishedGroups:
+    def groups(self, schema: Schema, parameters: MicroaggregateParams, holder: Answers) -> PublishedGroups:
         """The groups that are published, before they are written out as records."""
         amounts = require_numbers(schema, self.name)
         settings = settle(schema, parameters)
@@ -77,7 +77,7 @@ class Microaggregate:
         )
 
 
-def grow(schema: Schema, settings: Settings, holder: Holder, story: list[str]) -> Partition:
+def grow(schema: Schema, settings: Settings, holder: Answers, story: list[str]) -> Partition:
     """Halve every box that has more than one code, once for each level of the plan."""
     partition = Partition.whole(schema)
     for level in range(settings.depth):
@@ -112,7 +112,7 @@ def _balance(schema: Schema, partition: Partition, sides: dict[int, int]) -> Bal
 
 
 def _medians(
-    schema: Schema, partition: Partition, settings: Settings, amounts: tuple[Amounts, ...], holder: Holder
+    schema: Schema, partition: Partition, settings: Settings, amounts: tuple[Amounts, ...], holder: Answers
 ) -> tuple[tuple[float, ...], ...]:
     """For each attribute one private choice in every box; the boxes' own middles where nothing was planned."""
     columns: list[list[float]] = []
@@ -130,7 +130,7 @@ def _medians(
 
 
 def _means(
-    partition: Partition, amounts: tuple[Amounts, ...], holder: Holder
+    partition: Partition, amounts: tuple[Amounts, ...], holder: Answers
 ) -> tuple[Integers, tuple[tuple[float, ...], ...]]:
     """Sums over sizes, divided after the noise, inside their box. A box measured as empty has its middle as centre."""
     query = Sums(partition=partition, amounts=amounts)

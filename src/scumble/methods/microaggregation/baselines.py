@@ -22,7 +22,7 @@ from scumble.model.guarantee import KAnonymity, PureDP, Unit, Unproven
 from scumble.model.plan import Plan, PlanWithoutDP, Spend
 from scumble.model.release import RecordRelease
 from scumble.model.schema import Schema
-from scumble.privacy.holder import Holder
+from scumble.privacy.holder import Answers
 from scumble.privacy.query import Block, RowMeasurement, Sensitivity
 
 SUMS = "sums of every group"
@@ -71,10 +71,10 @@ class NoisyGroups:
             return PlanWithoutDP(guarantee=unproven, unit=schema.unit, spends=(spend,), cells_at_most=groups)
         return Plan(guarantee=claim, spends=(spend,), cells_at_most=groups)
 
-    def run(self, schema: Schema, parameters: PlainParams | NoisyGroupParams, holder: Holder) -> RecordRelease:
+    def run(self, schema: Schema, parameters: PlainParams | NoisyGroupParams, holder: Answers) -> RecordRelease:
         return record_release(self.groups(schema, parameters, holder), schema, parameters)
 
-    def groups(self, schema: Schema, parameters: PlainParams | NoisyGroupParams, holder: Holder) -> PublishedGroups:
+    def groups(self, schema: Schema, parameters: PlainParams | NoisyGroupParams, holder: Answers) -> PublishedGroups:
         """The groups that are published, before they are written out as records."""
         query = self._query(schema, parameters)
         assert schema.rows is not None
@@ -132,10 +132,10 @@ class MDAV:
         groups = len(group_sizes(schema.rows, parameters.k))
         return PlanWithoutDP(guarantee=KAnonymity(k=parameters.k), unit=schema.unit, spends=(), cells_at_most=groups)
 
-    def run(self, schema: Schema, parameters: GroupParams, holder: Holder) -> RecordRelease:
+    def run(self, schema: Schema, parameters: GroupParams, holder: Answers) -> RecordRelease:
         return record_release(self.groups(schema, parameters, holder), schema, parameters)
 
-    def groups(self, schema: Schema, parameters: GroupParams, holder: Holder) -> PublishedGroups:
+    def groups(self, schema: Schema, parameters: GroupParams, holder: Answers) -> PublishedGroups:
         """The groups that are published, before they are written out as records."""
         layout = Layout(schema=schema)
         assert schema.rows is not None

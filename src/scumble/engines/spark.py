@@ -1,0 +1,139 @@
+"""The Spark engine: coded rows on the executors of a cluster, counted where they lie.
+
+Coding and counting are those of every engine, run on Arrow batches inside the executors, so no value can be read in two
+ways. The coded rows are kept in memory, on the executors' disks where that is full, and made anew from the source where
+an executor is lost. An answer is one job: each partition counts its rows, the partitions' tables are added up in a
+shuffle, the sums come to the driver. SQL's own way, `GROUPING SETS` over coded columns, gives the same counts and took
+many times as long (docs/benchmarks.md).
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from scumble.engines.coding import Block, code_blocks
+from scumble.engines.counting import count_blocks
+from scumble.engines.spark_frames import (
+    SparkBatches,
+    failures_without_rows,
+    read_message,
+    session,
+    write_message,
+)
+from scumble.engines.turns import count_in_turns
+from scumble.model.counts import Counts, Integers, Tabulation, fine_shape
+from scumble.model.schema import Schema
+
+if TYPE_CHECKING:
+    from pyspark import RDD, Broadcast
+
+BLOCK_ROWS = 1 << 16
+"""Coded rows are kept in blocks of about so many."""
+PIECE = 1 << 16
+"""Tables travel in pieces of so many counts. A piece of zeros stays where it is."""
+
+
+class SparkEngine:
+    """Holds the coded table on a cluster."""
+
+    def __init__(self, coded: "RDD[bytes]", schema: Schema, where: str) -> None:
+        from pyspark import StorageLevel
+
+        self._coded = coded.persist(StorageLevel.MEMORY_AND_DISK)
+        self._schema = schema
+        self._where = where
+        with failures_without_rows(where):
+            self._rows = self._coded.map(_rows_of).sum()
+
+    @classmethod
+    def open(cls, batches: Iterable[pa.RecordBatch], schema: Schema) -> "SparkEngine":
+        """Code the rows on the executors; rows that Spark did not read are coded here and handed out."""
+        context = session().sparkContext
+        if isinstance(batches, SparkBatches):
+            public = context.broadcast(schema)
+            return cls(batches.messages(lambda part: _coded(part, public.value)), schema, batches.where)
+        messages = [write_message(batch) for batch in _coded(batches, schema)]
+        parts = min(max(len(messages), 1), context.defaultParallelism)
+        return cls(context.parallelize(messages, parts), schema, "the rows")
+
+    @property
+    def rows(self) -> int:
+        return self._rows
+
+    def tabulate(self, request: Tabulation) -> Counts:
+        return count_in_turns(request, self._counted)
+
+    def _counted(self, request: Tabulation) -> Counts:
+        """One job."""
+        shared = self._coded.context.broadcast((request, self._schema))
+        shapes = _shapes(request)
+        size = sum(map(prod, shapes))
+        flat = np.zeros(size, dtype=np.int64)
+        pieces = -(-size // PIECE)
+        counted = self._coded.mapPartitions(lambda messages: _pieces(messages, shared))
+        summed = counted.reduceByKey(np.add, min(pieces, self._coded.context.defaultParallelism))
+        with failures_without_rows(self._where):
+            for piece, counts in summed.collect():
+                flat[piece * PIECE : (piece + 1) * PIECE] = counts
+        shared.unpersist()
+        parts = np.split(flat, np.cumsum([prod(shape) for shape in shapes])[:-1])
+        cells, *fine = (part.reshape(shape) for part, shape in zip(parts, shapes, strict=True))
+        return Counts(cells=cells, fine=dict(zip(request.fine, fine, strict=True)))
+
+    def add_up(self, work: Callable[[Iterable[Block]], npt.NDArray[Any]]) -> npt.NDArray[Any]:
+        parts = self._coded.mapPartitions(lambda messages: [work(_blocks(messages))])
+        with failures_without_rows(self._where):
+            return np.sum([work([]), *parts.collect()], axis=0)
+
+    def blocks(self) -> Iterator[Block]:
+        with failures_without_rows(self._where):
+            yield from _blocks(self._coded.toLocalIterator())
+
+    def close(self) -> None:
+        self._coded.unpersist()
+
+
+def _coded(batches: Iterable[pa.RecordBatch], schema: Schema) -> Iterator[pa.RecordBatch]:
+    """Coded rows as batches of about BLOCK_ROWS."""
+    names = [str(place) for place in range(len(schema.attributes))]
+    waiting: list[pa.RecordBatch] = []
+    for block in code_blocks(batches, schema):
+        waiting.append(pa.record_batch([pa.array(codes) for codes in block], names=names))
+        if sum(map(len, waiting)) >= BLOCK_ROWS:
+            yield pa.concat_batches(waiting)
+            waiting = []
+    if waiting:
+        yield pa.concat_batches(waiting)
+
+
+def _rows_of(message: bytes) -> int:
+    return sum(map(len, read_message(message)))
+
+
+def _blocks(messages: Iterable[bytes]) -> Iterator[Block]:
+    for message in messages:
+        for batch in read_message(message):
+            yield tuple(column.to_numpy() for column in batch.columns)
+
+
+def _shapes(request: Tabulation) -> list[tuple[int, ...]]:
+    """The shapes of a request's tables, the cells' first: in this order they are laid end to end."""
+    cut = request.cut
+    return [(cut.cells, len(cut.schema.classes)), *(fine_shape(cut, name) for name in request.fine)]
+
+
+def _pieces(
+    messages: Iterable[bytes], shared: "Broadcast[tuple[Tabulation, Schema]]"
+) -> Iterator[tuple[int, Integers]]:
+    """The counts of one partition, cut into pieces."""
+    request, schema = shared.value
+    counts = count_blocks(_blocks(messages), request, schema, threads=1)
+    flat = np.concatenate([counts.cells.ravel(), *(table.ravel() for table in counts.fine.values())])
+    for piece, start in enumerate(range(0, len(flat), PIECE)):
+        part = flat[start : start + PIECE]
+        if part.any():
+            yield piece, part

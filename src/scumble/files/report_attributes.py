@@ -1,0 +1,51 @@
+"""What the pages of a release folder say about each attribute: the values that are published."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from scumble.model.schema import Attribute, Schema
+from scumble.model.taxonomy import Grid
+
+LISTED_VALUES = 120
+
+
+class Published(NamedTuple):
+    """An attribute as it is published: its first values, each with the number of raw values it stands for."""
+
+    name: str
+    numeric: bool
+    size: int
+    labels: list[tuple[str, int]]
+    range: str | None
+    """The whole range of a numeric attribute."""
+    missing: str | None
+    """The published value under which missing ones are found, where the schema knows missing values."""
+
+
+def columns_of(schema: Schema) -> Iterator[Attribute]:
+    """The attributes in the order of counts.csv: predictors, then the target."""
+    yield from schema.predictors
+    if schema.target is not None:
+        yield schema[schema.target]
+
+
+def label_of(attribute: Attribute, code: int) -> str:
+    domain = attribute.domain
+    return domain.interval(code, code + 1).label if isinstance(domain, Grid) else domain.labels[code]
+
+
+def published(attribute: Attribute) -> Published:
+    domain, missing = attribute.domain, attribute.missing_code
+    labels = [label_of(attribute, code) for code in range(min(domain.size, LISTED_VALUES))]
+    covered = [1] * len(labels)
+    if not isinstance(domain, Grid) and domain.origin is not None:
+        nodes = [domain.origin.node(label) for label in labels]
+        covered = [node.high - node.low for node in nodes]
+    return Published(
+        name=attribute.name,
+        numeric=isinstance(domain, Grid),
+        size=domain.size,
+        labels=list(zip(labels, covered, strict=True)),
+        range=domain.root.label if isinstance(domain, Grid) else None,
+        missing=None if missing is None else label_of(attribute, missing),
+    )

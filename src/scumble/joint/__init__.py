@@ -1,0 +1,1 @@
+"""Several owners: arithmetic on shares, parties, transport, and the joint holder under unchanged methods."""

@@ -1,0 +1,291 @@
+"""The joint holder: several owners' tables under an unchanged method.
+
+Every party runs the method itself, and where one owner's `Holder` would count, add noise and answer, the parties add up
+their counts as secrets, draw noise that nobody knows, and open the answer alone. All get the same answers, so all make
+the same release.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from math import prod
+from typing import Protocol
+
+import numpy as np
+
+from scumble.errors import BudgetError, InputError
+from scumble.joint.arithmetic import Arithmetic, Replicated
+from scumble.joint.coins import DELTA_EACH, coin_law
+from scumble.joint.mesh import Mesh
+from scumble.joint.seats import Seats
+from scumble.joint.shared_keys import SessionKeys
+from scumble.joint.sharing import Shares, Sharing
+from scumble.model.counts import Counts, Integers, Tabulation, fine_shape
+from scumble.model.guarantee import JointDP, Unit
+from scumble.model.plan import Plan, PlanWithoutDP
+from scumble.model.schema import Schema
+from scumble.privacy.holder import Purse, Tabulates
+from scumble.privacy.noise import Selection, selection_scale
+from scumble.privacy.query import (
+    MAJORITY,
+    Choice,
+    GroupChoice,
+    Measurement,
+    Query,
+    RowChoice,
+    RowMeasurement,
+    Run,
+)
+
+FINEST_SCALE = 2**8
+"""Where candidates have weights, scores are multiplied until the noise's scale is at least this, so that rounding a
+weight to a whole number moves it by less than 1/512 of the scale."""
+
+
+MOST_ROWS = 2**40
+
+
+class Record(Protocol):
+    """Where a party keeps what was opened."""
+
+    def recall(self, step: int) -> bytes | None:
+        """The answer of a step, or None."""
+
+    def keep(self, step: int, label: str, answer: bytes) -> None:
+        """Write an answer down. It must be safe from a crash when this returns."""
+
+
+class RecordInMemory:
+    """A record for tests and twins, gone with the process."""
+
+    def __init__(self) -> None:
+        self.answers: dict[int, bytes] = {}
+
+    def recall(self, step: int) -> bytes | None:
+        return self.answers.get(step)
+
+    def keep(self, step: int, label: str, answer: bytes) -> None:
+        del label
+        self.answers[step] = answer
+
+
+def joint_plan(plan: Plan | PlanWithoutDP, seats: Seats, schema: Schema) -> Plan:
+    """The plan as the parties together can keep it, or a refusal. No row is involved.
+
+    Each answer takes a noise value for every candidate or every count. There are never more candidates than splits in
+    the schema: a node of a tree with several children, or a place between two codes.
+    """
+    if not isinstance(plan, Plan):
+        raise InputError("Several owners make differentially private releases only. Choose another method.")
+    if plan.alone:
+        raise InputError(f"Several owners cannot make this release together: {plan.alone}.")
+    splits = sum(attribute.domain.size - 1 for attribute in schema.predictors)
+    values = max(splits, plan.cells_at_most * max(1, len(schema.classes)))
+    delta = DELTA_EACH * values * sum(spend.times for spend in plan.spends)
+    guarantee = JointDP(
+        epsilon=plan.guarantee.epsilon, delta=delta, coalition=seats.threshold, unit=plan.guarantee.unit
+    )
+    return replace(plan, guarantee=guarantee)
+
+
+class SecretHolder:
+    """Answers queries about tables that are added up by some arithmetic, each for a planned price."""
+
+    def __init__(
+        self,
+        *,
+        arithmetic: Arithmetic,
+        engine: Tabulates | None,
+        plan: Plan,
+        rows_at_most: int,
+        record: Record,
+        answered: Callable[[str], None] | None = None,
+    ) -> None:
+        if not isinstance(plan.guarantee, JointDP):
+            raise BudgetError("A joint holder answers by a joint plan. Make it with `joint_plan`.")
+        if not 0 < rows_at_most <= MOST_ROWS:
+            raise InputError(f"rows_at_most is {rows_at_most:,}; a bound on all owners' rows lies in 1..{MOST_ROWS:,}.")
+        self._arithmetic = arithmetic
+        self._engine = engine
+        self._rows_at_most = rows_at_most
+        self._record = record
+        self._answered = answered or (lambda label: None)
+        self._last: tuple[Tabulation, Counts] | None = None
+        self._unit = plan.unit
+        self._values_at_most = plan.guarantee.delta / DELTA_EACH / sum(spend.times for spend in plan.spends)
+        self._steps = 0
+        self.purse = Purse(plan)
+
+    @property
+    def unit(self) -> Unit:
+        return self._unit
+
+    def choose(
+        self,
+        query: Choice,
+        *,
+        spend: str,
+        selection: Selection = Selection.PERMUTE_AND_FLIP,
+        log_weights: Sequence[float] | None = None,
+    ) -> int:
+        return self.choose_apart([query], spend=spend, selection=selection, log_weights=log_weights)[0]
+
+    def choose_apart(
+        self,
+        queries: Sequence[Choice],
+        *,
+        spend: str,
+        selection: Selection = Selection.PERMUTE_AND_FLIP,
+        log_weights: Sequence[float] | None = None,
+    ) -> list[int]:
+        served = [_served(query) for query in queries]
+        if selection is not Selection.PERMUTE_AND_FLIP:
+            raise BudgetError(f"Several owners choose by permute-and-flip, not by {selection}. Nothing was told.")
+        epsilon = self.purse.pay(spend, queries)
+        unit = self.purse.unit(spend)
+        chosen = [
+            int(self._answer(spend, partial(self._select, query, unit, epsilon, log_weights))[0]) for query in served
+        ]
+        self._answered(spend)
+        return chosen
+
+    def choose_in_parts(
+        self, query: RowChoice, *, spend: str, selection: Selection = Selection.PERMUTE_AND_FLIP
+    ) -> list[int]:
+        raise BudgetError(f"{type(query).__name__} needs whole rows, which owners do not share. Nothing was told.")
+
+    def measure(self, query: Measurement | RowMeasurement, *, spend: str) -> Integers:
+        if not isinstance(query, Measurement) or not query.additive:
+            raise BudgetError(f"{type(query).__name__} does not add up over owners. Nothing was told.")
+        epsilon = self.purse.pay(spend, [query])
+        noisy = self._answer(spend, partial(self._measure, query, self.purse.unit(spend), epsilon))
+        self._answered(spend)
+        return noisy
+
+    def disclose(self, query: RowMeasurement) -> Integers:
+        raise BudgetError(f"{type(query).__name__}: several owners tell no exact answers. Nothing was told.")
+
+    def _answer(self, label: str, work_out: Callable[[], Integers]) -> Integers:
+        """The answer of the next step: as it was kept, or worked out and kept before anyone uses it."""
+        step = self._steps
+        self._steps += 1
+        kept = self._record.recall(step)
+        if kept is not None:
+            return np.frombuffer(kept, dtype="<i8").astype(np.int64)
+        self._arithmetic.begin(step)
+        answer = work_out()
+        self._record.keep(step, label, answer.astype("<i8").tobytes())
+        return answer
+
+    def _select(self, query: GroupChoice, unit: Unit, epsilon: Fraction, weights: Sequence[float] | None) -> Integers:
+        sensitivity = query.sensitivity(unit)
+        monotone = sensitivity.monotone and unit is Unit.ADD_REMOVE
+        scale = selection_scale(sensitivity=sensitivity.bound, monotone=monotone, epsilon=epsilon)
+        runs = list(query.runs(self._counts(query)))
+        size = sum(run.made[0].shape[1] for run in runs)
+        if size == 1:
+            return np.zeros(1, dtype=np.int64)
+        finer, offsets = _offsets(weights, scale, size)
+        shift = sensitivity.bound * (1 if monotone else 2) << finer
+        law = coin_law(epsilon / shift, shift)
+        self._check_noise(size)
+        count_bits = self._rows_at_most.bit_length()
+        bits = ((self._rows_at_most << finer) + int(offsets.max()) + (1 << law.digits)).bit_length()
+        scores = self._scores(runs, max(bits, count_bits + 1), count_bits)
+        scores = self._arithmetic.plus_public(scores << np.array(finer, dtype=scores.dtype), offsets)
+        return np.array([self._arithmetic.noisy_argmax(scores, law=law, bits=bits)])
+
+    def _scores(self, runs: list[Run], bits: int, count_bits: int) -> Shares:
+        """All candidates' scores, less what they have in common."""
+        groups = [groups for run in runs for groups in run.groups]
+        flat = np.concatenate([each.reshape(-1, each.shape[-1]) for each in groups])
+        worths = self._arithmetic.majority(self._arithmetic.input(flat, bits), count_bits)
+        ends = np.cumsum([prod(each.shape[:-1]) for each in groups])[:-1]
+        parts: Iterator[Shares] = iter(np.split(worths, ends, axis=1))
+        valued = [
+            run.valued([next(parts).reshape(len(worths), *each.shape[:-1]) for each in run.groups]).scores()
+            for run in runs
+        ]
+        return np.concatenate(valued, axis=1)
+
+    def _measure(self, query: Measurement, unit: Unit, epsilon: Fraction) -> Integers:
+        bound = query.sensitivity(unit).bound
+        law = coin_law(epsilon / bound, bound)
+        exact = query.answer(self._counts(query))
+        self._check_noise(exact.size)
+        bits = (self._rows_at_most * bound + (1 << law.digits)).bit_length() + 1
+        return self._arithmetic.noisy_open(self._arithmetic.input(exact, bits), law=law, bits=bits)
+
+    def _check_noise(self, values: int) -> None:
+        if values > self._values_at_most:
+            raise BudgetError("An answer takes more noise values than the plan's delta covers. Nothing was told.")
+
+    def _counts(self, query: Query) -> Counts:
+        """This party's counts; zeros where it has no rows, for their shape is public."""
+        request = query.tabulation
+        if self._last is None or self._last[0] != request:
+            self._last = request, _zeros(request) if self._engine is None else self._engine.tabulate(request)
+        return self._last[1]
+
+
+class JointHolder(SecretHolder):
+    """One party's end of the holder that all of them are together."""
+
+    def __init__(
+        self,
+        *,
+        seats: Seats,
+        mesh: Mesh,
+        keys: SessionKeys,
+        nonce: bytes,
+        engine: Tabulates | None,
+        plan: Plan,
+        rows_at_most: int,
+        record: Record,
+        answered: Callable[[str], None] | None = None,
+    ) -> None:
+        """`nonce` is public, the same for all parties and for this session alone. `engine` is None for a party without
+        rows. `rows_at_most` is a public bound on the rows of all owners together. All parties' records must hold the
+        answers of the same steps; the steps after them are worked out, and repeat the messages of earlier attempts.
+        """
+        if (mesh.seat in seats.owners) is (engine is None):
+            raise InputError(f"Party {mesh.seat} must have rows just if it is an owner.")
+        sharing = Sharing(seats=seats, mesh=mesh, keys=keys, nonce=nonce)
+        super().__init__(
+            arithmetic=Replicated(sharing),
+            engine=engine,
+            plan=plan,
+            rows_at_most=rows_at_most,
+            record=record,
+            answered=answered,
+        )
+
+
+def _served(query: Choice) -> GroupChoice:
+    if not isinstance(query, GroupChoice) or query.worth is not MAJORITY:
+        raise BudgetError(f"{type(query).__name__} needs more than comparisons of sums. Nothing was told.")
+    return query
+
+
+def _offsets(weights: Sequence[float] | None, scale: Fraction, size: int) -> tuple[int, Integers]:
+    """By how many bits scores are to be made finer, and the candidates' weights on that grid, none negative.
+
+    A weight w is worth w scales; adding the same to all changes no choice.
+    """
+    if weights is None or len(set(weights)) == 1:
+        return 0, np.zeros(size, dtype=np.int64)
+    finer = 0
+    while scale * 2**finer < FINEST_SCALE:
+        finer += 1
+    lowest = Fraction(min(weights))
+    steps = {weight: round((Fraction(weight) - lowest) * scale * 2**finer) for weight in set(weights)}
+    return finer, np.array([steps[weight] for weight in weights], dtype=np.int64)
+
+
+def _zeros(request: Tabulation) -> Counts:
+    cut = request.cut
+    return Counts(
+        cells=np.zeros((cut.cells, len(cut.schema.classes)), dtype=np.int64),
+        fine={name: np.zeros(fine_shape(cut, name), dtype=np.int64) for name in request.fine},
+    )

@@ -1,0 +1,114 @@
+"""Who a party is: a private key that never leaves its folder, and the self-signed certificate that others pin.
+
+No authority signs anything. A certificate counts because it stands in the agreement, in its party's place.
+"""
+
+import os
+import ssl
+import stat
+from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
+from pathlib import Path
+
+from scumble.errors import InputError
+from scumble.privacy.noise import secret_key
+
+KEY_FILE = "key.pem"
+CERTIFICATE_FILE = "certificate.pem"
+VALID_DAYS = 3650
+
+
+def make_key(name: str, folder: Path) -> str:
+    """Make a key and its certificate in a folder, and return the certificate (PEM). Nothing is overwritten."""
+    _check_installed()
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(int.from_bytes(secret_key()[:16], "big") | 1)
+        .not_valid_before(now - timedelta(days=1))  # clocks differ
+        .not_valid_after(now + timedelta(days=VALID_DAYS))
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    encoded = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    text = certificate.public_bytes(serialization.Encoding.PEM).decode()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_secret(folder / KEY_FILE, encoded)
+    _write_new(folder / CERTIFICATE_FILE, text.encode(), mode=0o644)
+    return text
+
+
+def _check_installed() -> None:
+    if find_spec("cryptography") is None:
+        raise InputError("A joint release needs the library `cryptography`. Install scumble[joint].")
+
+
+def write_secret(path: Path, content: bytes) -> None:
+    """Write a new file that its owner alone can read, and see it onto the disk."""
+    _write_new(path, content, mode=0o600)
+
+
+def _write_new(path: Path, content: bytes, *, mode: int) -> None:
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    except FileExistsError:
+        raise InputError(f"{path} exists already and is never overwritten. Choose another folder.") from None
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read_certificate(path: Path) -> str:
+    """A party's certificate, from the file it gave."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"The certificate {path} cannot be read. Give a PEM file made by `scumble join key`."
+        ) from error
+
+
+def certificate_bytes(text: str) -> bytes:
+    """The one certificate in a PEM text, as the bytes that a connection shows."""
+    if text.count("BEGIN CERTIFICATE") != 1:
+        raise InputError("Where a certificate is due, there is not exactly one. Give a PEM file by `scumble join key`.")
+    try:
+        return ssl.PEM_cert_to_DER_cert(text.strip())
+    except ValueError as error:
+        raise InputError("A certificate cannot be read. Give a PEM file made by `scumble join key`.") from error
+
+
+def check_key(key: Path, certificate: str) -> None:
+    """Refuse a key that others can read, or that does not belong to the certificate."""
+    try:
+        mode = key.stat().st_mode
+        text = key.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"The key {key} cannot be read: {error.strerror}. Name this party's key with --key."
+        ) from error
+    if stat.S_IMODE(mode) & 0o077:
+        raise InputError(f"The key {key} can be read by others on this machine. Make it yours alone: chmod 600 {key}")
+    _check_installed()
+    from cryptography import x509
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    try:
+        ours = load_pem_private_key(text, None).public_key()
+        pinned = x509.load_pem_x509_certificate(certificate.encode()).public_key()
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{key} is no private key, or the agreement's certificate is damaged: {error}.") from error
+    if ours != pinned:
+        raise InputError(f"The key {key} does not belong to this party's certificate in the agreement. Check --party.")

@@ -1,0 +1,165 @@
+"""Detail inside the cells: paid class tables beside them, and rows that follow both."""
+
+import hashlib
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from scumble.methods.diffgen.detail_queries import Margins, StageChoice, StageCounts
+from scumble.methods.diffgen.evidence import (
+    ODDS_UNIT,
+    Evidence,
+    Grouping,
+    Stage,
+    bins_of,
+    consistent,
+    odds_of_cells,
+    shifts_of,
+)
+from scumble.methods.diffgen.fine import Rows
+from scumble.methods.diffgen.parameters import DetailSettings
+from scumble.model.counts import Integers
+from scumble.model.cut import Cut
+from scumble.model.guarantee import Unit
+from scumble.model.plan import Spend
+from scumble.model.published import published_values
+from scumble.model.release import FineRows
+from scumble.model.rounding import project
+from scumble.model.schema import Schema
+from scumble.privacy.holder import Answers
+from scumble.privacy.noise import laplace_variance, simulation
+
+CHOOSE_TABLE = "choose a table"
+COUNT_TABLE = "count a table"
+CALIBRATE = "count the groups"
+COUNT_REST = "count the other attributes"
+
+CALIBRATION_GROUPS = 12
+
+
+def detail_spends(epsilon: Fraction, settings: DetailSettings) -> tuple[Spend, ...]:
+    """What the detail costs."""
+    spends = []
+    if settings.choice_share:
+        spends.append(
+            Spend(
+                label=CHOOSE_TABLE,
+                epsilon=epsilon * settings.choice_share / settings.tables,
+                times=settings.tables,
+                purpose="one private selection: which attribute adds most to what is known",
+            )
+        )
+    spends.append(
+        Spend(
+            label=COUNT_TABLE,
+            epsilon=epsilon * settings.table_share / settings.tables,
+            times=settings.tables,
+            purpose="discrete Laplace noise on an attribute by class, in groups of records of like odds",
+        )
+    )
+    if settings.rest_share:
+        spends.append(
+            Spend(
+                label=COUNT_REST,
+                epsilon=epsilon * settings.rest_share,
+                purpose="discrete Laplace noise on a histogram of each attribute without a table",
+            )
+        )
+    spends.append(
+        Spend(
+            label=CALIBRATE,
+            epsilon=epsilon * settings.calibration_share,
+            purpose="discrete Laplace noise on the classes in groups of records of like odds",
+        )
+    )
+    return tuple(spends)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Detail:
+    """What came of it."""
+
+    fine: FineRows
+    document: dict[str, Any]
+    story: tuple[str, ...]
+
+
+def add_detail(
+    cut: Cut, count: Integers, variance: float, epsilon: Fraction, settings: DetailSettings, holder: Answers
+) -> Detail:
+    """Measure, stage by stage, and draw the rows."""
+    schema = cut.schema
+    prices = {spend.label: spend.epsilon for spend in detail_spends(epsilon, settings)}
+    generator = simulation(_seed(count))
+    cells = odds_of_cells(count, variance**0.5)
+    weights = np.repeat(np.arange(len(count)), count.sum(axis=1))
+    evidence = Evidence(schema=schema, cut=cut, cells=cells, first=Grouping.learn(cells[weights], settings.groups))
+    rows = Rows(evidence, count, generator)
+    left = list(range(len(schema.predictors)))
+    measured: list[dict[str, Any]] = []
+    story = []
+    for number in range(settings.tables):
+        place = left[0]
+        if settings.choice_share:
+            query = StageChoice(evidence=evidence, places=tuple(left))
+            place = left[holder.choose_in_parts(query, spend=CHOOSE_TABLE)[0]]
+        left.remove(place)
+        table = _measure(evidence, place, COUNT_TABLE, holder)
+        last = number == settings.tables - 1
+        stage = _stage(
+            rows,
+            place,
+            table,
+            _deviation(prices[COUNT_TABLE], holder.unit),
+            schema,
+            CALIBRATION_GROUPS if last else settings.groups,
+        )
+        evidence = replace(evidence, stages=(*evidence.stages, stage))
+        name = schema.predictors[place].name
+        measured.append({"attribute": name, "groups": len(table), "counts": table.tolist()})
+        story.append(f"{name} by class, in {len(table)} groups")
+    if left:
+        margins = Margins(evidence=evidence, places=tuple(left))
+        told = margins.split(holder.measure(margins, spend=COUNT_REST))
+        for place, margin in zip(left, told, strict=True):
+            rows.draw_by_margin(place, project(margin, max(rows.rows, 1)))
+            measured.append({"attribute": schema.predictors[place].name, "counts": margin.tolist()})
+    table = _measure(evidence, None, CALIBRATE, holder)
+    _stage(rows, None, table, _deviation(prices[CALIBRATE], holder.unit), schema, 1)
+    measured.append({"groups": len(table), "counts": table.tolist()})
+    names = [attribute.name for attribute in schema.predictors]
+    codes = dict(zip(names, rows.codes, strict=True)) | {str(schema.target): rows.deal()}
+    columns = {a.name: published_values(a.domain, codes[a.name]) for a in schema.attributes}
+    return Detail(
+        fine=FineRows(schema=schema, columns=columns),
+        document={"unit of log-odds": f"1/{ODDS_UNIT}", "measured": measured},
+        story=tuple(story),
+    )
+
+
+def _measure(evidence: Evidence, place: int | None, spend: str, holder: Answers) -> Integers:
+    query = StageCounts(evidence=evidence, place=place)
+    return holder.measure(query, spend=spend).reshape(query.shape)
+
+
+def _stage(rows: Rows, place: int | None, table: Integers, deviation: float, schema: Schema, groups: int) -> Stage:
+    """The stage that a table makes; the rows take their values and odds from it."""
+    shifts = shifts_of(table, rows.told(len(table)), deviation)
+    bins = np.zeros(1, dtype=np.int64) if place is None else bins_of(schema.predictors[place].domain)
+    if place is not None:
+        rows.draw(place, consistent(table))
+    unsorted = Stage(place=place, bins=bins, shifts=shifts, after=Grouping.learn(rows.odds[:0], 1))
+    rows.advance(unsorted)
+    stage = replace(unsorted, after=Grouping.learn(rows.odds, groups))
+    rows.groups = stage.after.sort(rows.odds)
+    return stage
+
+
+def _deviation(epsilon: Fraction, unit: Unit) -> float:
+    return laplace_variance(sensitivity=1 if unit is Unit.ADD_REMOVE else 2, epsilon=epsilon) ** 0.5
+
+
+def _seed(count: Integers) -> int:
+    return int.from_bytes(hashlib.sha256(np.ascontiguousarray(count, dtype="<i8").tobytes()).digest(), "big")

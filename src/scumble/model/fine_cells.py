@@ -1,0 +1,64 @@
+"""Fine rows read back as cells: whether each lies in its schema, and in which cell of a published cut it lies."""
+
+import numpy as np
+
+from scumble.model.counts import Integers
+from scumble.model.release import Column, FineRows
+from scumble.model.schema import Schema
+from scumble.model.taxonomy import Domain, Grid
+
+NOWHERE = -1
+
+
+def codes_within(domain: Domain, values: Column) -> Integers:
+    """The code of every published value in a domain or a generalization of it, `NOWHERE` where it has none.
+
+    >>> from decimal import Decimal
+    >>> age = Grid(edges=(Decimal(0), Decimal(30), Decimal(60)), missing="?")
+    >>> codes_within(age, np.array([29.0, 30.0, np.nan, 60.0])).tolist()
+    [0, 1, 2, -1]
+    """
+    if isinstance(domain, Grid):
+        numbers = values.astype(np.float64)
+        edges = domain.edge_floats
+        places = np.searchsorted(edges, numbers, side="right") - 1
+        places[~((numbers >= edges[0]) & (numbers < edges[-1]))] = NOWHERE
+        places[np.isnan(numbers)] = NOWHERE if domain.missing_code is None else domain.missing_code
+        return places.astype(np.int64)
+    tree = domain.origin or domain
+    known = {node.label: code for code, label in enumerate(domain.labels) for node in tree.node(label).walk()}
+    return np.fromiter((known.get(value, NOWHERE) for value in values), dtype=np.int64, count=len(values))
+
+
+def strays(fine: FineRows) -> list[str]:
+    """The attributes whose fine values are not all in their schema: leaves of its trees, numbers on its grids."""
+    return [
+        attribute.name
+        for attribute in fine.schema.attributes
+        if (codes_within(attribute.domain, fine.columns[attribute.name]) == NOWHERE).any()
+    ]
+
+
+def refines(fine: Schema, published: Schema) -> bool:
+    """Whether a schema tells the same attributes and classes as a published one, every domain as finely or finer."""
+    names = [[attribute.name for attribute in schema.attributes] for schema in (fine, published)]
+    same = names[0] == names[1] and (fine.target, fine.classes) == (published.target, published.classes)
+    return same and all(_refines(fine[name].domain, published[name].domain) for name in names[1])
+
+
+def _refines(fine: Domain, published: Domain) -> bool:
+    if isinstance(fine, Grid) and isinstance(published, Grid):
+        ends = [grid.edge_floats[[0, -1]].tolist() for grid in (fine, published)]
+        inside = np.isin(published.edge_floats, fine.edge_floats).all()
+        return bool(inside) and ends[0] == ends[1] and fine.missing == published.missing
+    if isinstance(fine, Grid) or isinstance(published, Grid):
+        return False
+    return (fine.origin or fine) == (published.origin or published)
+
+
+def rows_by_cell(fine: FineRows, published: Schema) -> Integers:
+    """How many fine rows lie in each cell of a published schema, in row-major order. None may be a stray."""
+    shape = [attribute.domain.size for attribute in published.predictors]
+    codes = [codes_within(attribute.domain, fine.columns[attribute.name]) for attribute in published.predictors]
+    cells = np.ravel_multi_index(codes, shape)
+    return np.bincount(cells, minlength=int(np.prod(shape)))
