@@ -8,7 +8,7 @@ PYTHON ?= python3
 WORKERS ?= 2
 TESTS ?=
 ARGS ?=
-FIGURES ?= diffgen-fig3a diffgen-fig3b diffgen-fig5 micro-fig4 micro-fig5 micro-fig6 as-table1 as-fig2 as-fig5 as-fig6
+FIGURES ?= diffgen-fig3a diffgen-fig3b diffgen-fig5 micro-fig4 micro-fig5 micro-fig6 as-table1 as-fig2 as-fig5 as-fig6 as-filter as-limits as-local
 
 VENV := .venv
 BIN := $(VENV)/bin

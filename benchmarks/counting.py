@@ -49,9 +49,7 @@ def cut_into(schema: Schema, cells: int) -> Cut:
         parts = max(part for part in range(1, domain.size + 1) if left % part == 0)
         left //= parts
         edges = [domain.size * part // parts for part in range(parts + 1)]
-        nodes[attribute.name] = tuple(
-            Node(label=f"{low}-{high}", low=low, high=high) for low, high in pairwise(edges)
-        )
+        nodes[attribute.name] = tuple(Node(label=f"{low}-{high}", low=low, high=high) for low, high in pairwise(edges))
     cut = Cut(schema=schema, nodes={attribute.name: nodes[attribute.name] for attribute in schema.predictors})
     assert cut.cells == cells
     return cut

@@ -13,7 +13,7 @@ def draw(path: Path, rows: Curves, attributes: Curves, rounds: Curves, cells: Cu
     """Four panels: CPU seconds of a release by rows, attributes and rounds, milliseconds of a round by cells."""
     panels = (
         _panel("Rows", "million rows", "CPU seconds", rows, logarithmic=True),
-        _panel("Attributes", "attributes, 1 million rows", "CPU seconds", attributes),
+        _panel("Attributes", "attributes", "CPU seconds", attributes),
         _panel("Rounds", "rounds", "CPU seconds", rounds),
         _panel("Cells of a round", "cells", "CPU milliseconds", cells, logarithmic=True),
     )
@@ -27,6 +27,4 @@ def _panel(title: str, x_label: str, y_label: str, curves: Curves, *, logarithmi
         for label, points in curves.items()
         if points
     )
-    return Panel(
-        title=title, x_label=x_label, y_label=y_label, series=series, logarithmic=logarithmic, from_zero=True
-    )
+    return Panel(title=title, x_label=x_label, y_label=y_label, series=series, logarithmic=logarithmic, from_zero=True)

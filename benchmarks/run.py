@@ -1,6 +1,7 @@
 """What a release costs, against what reading the same file costs. `make bench`.
 
-    make bench                              1 and 10 million rows, docs/benchmarks.md
+    make bench                              1 and 10 million rows, 14, 50 and 200 attributes, docs/benchmarks.md
+    make bench ARGS=--large                 also 100 million rows, by the DuckDB engine
     make bench ARGS=--quick                 1 million rows
     make bench ARGS="--repeats 9 --work /somewhere/large"
 
@@ -9,29 +10,25 @@ Exit code 4 when a limit is missed.
 
 import argparse
 import json
-import resource
-import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from statistics import median
 
+import counting
 import figures
-import tables
-import work
-from figures import Figure
+import growth
+import peer_costs
+from engine_costs import COUNTING_TEXT, count, memory, spark
+from figures import Section
+from harness import MILLION, SMALL, Tables, shown, tell
+from release_costs import by_rounds, speed, start_up, wide
 from scumble.errors import ScumbleError
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
-MILLION = 1_000_000
-SMALL = 20_000
-
-
-def tell(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+WIDE_TEXT = """\
+The same attributes over and over under other names. 50 and 200 attributes were not run with more rows than these."""
 
 
 def arguments() -> argparse.Namespace:
@@ -40,161 +37,15 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--work", type=Path, default=cache, help="where tables and results go (default: %(default)s)")
     parser.add_argument("--repeats", type=int, default=5, help="the median of how many (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="1 million rows only; docs/benchmarks.md is left alone")
+    parser.add_argument("--large", action="store_true", help="also ten times the larger size, in DuckDB")
+    parser.add_argument("--wide", type=int, nargs="*", default=(50, 200), help="numbers of attributes besides its own")
+    parser.add_argument("--peers", type=int, metavar="SECONDS", help="also AIM and MST, with so much CPU for each fit")
+    parser.add_argument("--no-spark", action="store_true", help="leave Spark out")
     parser.add_argument("--data", choices=("adult", "patients"), default="adult", help="what is blown up")
     parser.add_argument("--rows", type=int, nargs=2, default=(MILLION, 10 * MILLION), help="the two sizes")
     parser.add_argument("--page", type=Path, help="where the page goes (default: docs/benchmarks.md)")
     parser.add_argument("--no-limits", action="store_true", help="report, but hold nothing against a limit")
     return parser.parse_args()
-
-
-class Tables:
-    """The blown-up tables, made where the cache has none."""
-
-    def __init__(self, data: str, folder: Path) -> None:
-        self.data, self._folder = data, folder
-        self.records, self.schema = tables.base(data)
-
-    def parquet(self, rows: int) -> Path:
-        return self._made(rows, "parquet", lambda path: tables.write_parquet(path, self.records, self.schema, rows))
-
-    def csv(self, rows: int) -> Path:
-        return self._made(rows, "csv", lambda path: tables.write_csv(path, self.parquet(rows)))
-
-    def _made(self, rows: int, suffix: str, write: Callable[[Path], None]) -> Path:
-        path = self._folder / f"{self.data}-{rows}-{tables.VERSION}.{suffix}"
-        if not path.exists():
-            tell(f"making {path}")
-            write(path)
-        return path
-
-
-def speed(source: Tables, rows: tuple[int, ...], repeats: int, folder: Path) -> tuple[work.Stopwatch, list[Figure]]:
-    """Everything that is timed in this process, in turns."""
-    watch = work.Stopwatch(tell)
-    schema, small = source.schema, source.parquet(SMALL)
-    for parameters in (work.PUBLISHED, work.DEFAULT):
-        for path in (small, source.csv(SMALL)):
-            work.release(path, schema, folder, parameters)
-    work.release(small, schema, folder, work.PUBLISHED, "duckdb")
-    for count in rows:
-        path, name = source.parquet(count), shown(count)
-        work.read_table(path)
-        for _ in range(repeats):
-            watch.time(f"read_table, {name}", lambda path=path: work.read_table(path))
-            watch.time(f"published, {name}", lambda path=path: work.release(path, schema, folder, work.PUBLISHED))
-            watch.time(f"default, {name}", lambda path=path: work.release(path, schema, folder, work.DEFAULT))
-            watch.time(f"h = 4, {name}", lambda path=path: work.choose(path, schema, 4))
-            watch.time(f"h = 16, {name}", lambda path=path: work.choose(path, schema, 16))
-    first = rows[0]
-    text, path, name = source.csv(first), source.parquet(first), shown(first)
-    work.read_csv(text)
-    made = work.release(path, schema, folder, work.PUBLISHED)
-    for _ in range(repeats):
-        watch.time(f"read_csv, {name}", lambda: work.read_csv(text))
-        watch.time(f"published from CSV, {name}", lambda: work.release(text, schema, folder, work.PUBLISHED))
-        watch.time(f"published in DuckDB, {name}", lambda: work.release(path, schema, folder, work.PUBLISHED, "duckdb"))
-        watch.time(f"table.csv, {name}", lambda: work.write_rows(made, folder))
-    return watch, [*_limited(watch, rows), *_told(watch, rows[0], int(made.count.sum()))]
-
-
-def _limited(watch: work.Stopwatch, rows: tuple[int, ...]) -> list[Figure]:
-    found = []
-    for mode, label, limit in (("published", "published mode, h = 10", 2), ("default", "default mode, 8 rounds", 4)):
-        for count in rows:
-            found.append(ratio(watch, f"{mode}, {shown(count)}", f"read_table, {shown(count)}", label, limit))
-    for count in rows:
-        label = "published mode up to the final cells, h = 16 over h = 4"
-        found.append(ratio(watch, f"h = 16, {shown(count)}", f"h = 4, {shown(count)}", label, 1.5))
-    if len(rows) == 2:
-        less, more = map(shown, rows)
-        for mode in ("published", "default"):
-            found.append(ratio(watch, f"{mode}, {more}", f"{mode}, {less}", f"{mode} mode, growth", 12))
-    return found
-
-
-def _told(watch: work.Stopwatch, rows: int, written: int) -> list[Figure]:
-    """For information: no limit was set."""
-    name = shown(rows)
-    per_row = watch.median(f"table.csv, {name}") / max(written, 1)
-    return [
-        ratio(watch, f"published from CSV, {name}", f"read_csv, {name}", "published mode from CSV", None),
-        ratio(watch, f"published in DuckDB, {name}", f"published, {name}", "`--engine duckdb` over `memory`", None),
-        Figure(what="`table.csv`, a million rows of it", measured=per_row * MILLION, unit="s", detail="timed apart"),
-    ]
-
-
-def ratio(watch: work.Stopwatch, cost: str, yardstick: str, what: str, limit: float | None) -> Figure:
-    above, below = watch.median(cost), watch.median(yardstick)
-    return Figure(
-        what=f"{what} ({cost.rpartition(', ')[2]})",
-        measured=above / below,
-        unit="x",
-        limit=limit,
-        detail=f"{above:.2f} s; {yardstick}: {below:.2f} s",
-    )
-
-
-def memory(source: Tables, rows: tuple[int, ...], folder: Path) -> list[Figure]:
-    """Peaks of fresh processes."""
-    found = []
-    for mode in ("published", "default"):
-        count = rows[-1]
-        above, _ = peak(source, count, "memory", mode, folder)
-        table = tables.coded_bytes(source.schema, count)
-        found.append(
-            Figure(
-                what=f"peak memory, {mode} mode ({shown(count)})",
-                measured=above / table,
-                unit="x",
-                limit=3 if count >= 10 * MILLION else None,
-                detail=f"{above / 1e6:,.0f} MB; the coded table: {table / 1e6:,.0f} MB",
-            )
-        )
-    for count in rows:
-        above, seconds = peak(source, count, "duckdb", "default", folder)
-        found.append(
-            Figure(
-                what=f"peak memory, `--engine duckdb`, default mode ({shown(count)})",
-                measured=above / 1e6,
-                unit="MB",
-                limit=2000,
-                detail=f"{seconds:.1f} s",
-            )
-        )
-    return found
-
-
-def peak(source: Tables, rows: int, engine: str, mode: str, folder: Path) -> tuple[int, float]:
-    tell(f"peak memory: {engine}, {mode}, {shown(rows)}")
-    script = [sys.executable, str(Path(__file__).with_name("peak.py"))]
-    job = [source.data, str(source.parquet(rows)), engine, mode, str(folder)]
-    done = subprocess.run([*script, *job], check=True, stdout=subprocess.PIPE, text=True)
-    answer = json.loads(done.stdout)
-    return answer["above_imports"], answer["cpu_seconds"]
-
-
-def start_up(source: Tables, repeats: int, folder: Path) -> list[Figure]:
-    """What a command costs that reads no rows."""
-    from scumble.files.schema_file import write_schema
-
-    found = []
-    with work.scratch(folder) as scratch:
-        schema = scratch / "schema.yaml"
-        write_schema(source.schema, schema)
-        for verb, options in (("--help", []), ("plan", ["--schema", str(schema), "--epsilon", "1"])):
-            spent = []
-            for _ in range(repeats):
-                before = resource.getrusage(resource.RUSAGE_CHILDREN)
-                command = [sys.executable, "-m", "scumble", verb, *options]
-                subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-                after = resource.getrusage(resource.RUSAGE_CHILDREN)
-                spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-            found.append(Figure(what=f"`scumble {verb}`", measured=median(spent), unit="s", detail="a new process"))
-    return found
-
-
-def shown(rows: int) -> str:
-    return f"{rows // MILLION} M rows" if rows >= MILLION else f"{rows:,} rows"
 
 
 def main() -> int:
@@ -206,18 +57,41 @@ def main() -> int:
         tell(f"error: {error}")
         return error.exit_code
     rows = tuple(options.rows[:1] if options.quick else options.rows)
-    watch, found = speed(source, rows, options.repeats, options.work)
-    found += memory(source, rows, options.work)
-    found += start_up(source, options.repeats, options.work)
+    watch, timed = speed(source, rows, options.repeats, options.work)
+    costs, counted = count(source, rows[-1], options.repeats)
+    widened, by_attributes = wide(source, options.wide, rows[0], options.work)
+    held, by_rows = memory(source, rows, options.large, options.work)
+    on_spark = None if options.no_spark else spark(source, rows, options.repeats)
+    peers = None if options.peers is None else peer_costs.costs(source, (SMALL, *rows), options.peers)
+    started = start_up(source, options.repeats, options.work)
+    sections = [
+        Section(title="A release", figures=timed),
+        Section(title="Counting", figures=counted, text=COUNTING_TEXT),
+        Section(title="More attributes", figures=widened, text=WIDE_TEXT),
+        Section(title="Memory", figures=held),
+        *([] if on_spark is None else [on_spark[0]]),
+        *([] if peers is None else [Section(title="Peers", figures=peers[0], text=peers[1])]),
+        Section(title="Starting", figures=started),
+    ]
     if options.no_limits:
-        found = [replace(figure, limit=None) for figure in found]
+        sections = [replace(each, figures=[replace(one, limit=None) for one in each.figures]) for each in sections]
+    found = [figure for section in sections for figure in section.figures]
     print(figures.table(found))
-    result = json.dumps(figures.as_json(found, watch.seconds), indent=2)
+    result = json.dumps(
+        {**figures.as_json(found, watch.seconds), "spark": None if on_spark is None else on_spark[1]}, indent=2
+    )
     (options.work / "results.json").write_text(result + "\n", encoding="utf-8")
     page = options.page or (None if options.quick or options.data != "adult" else PAGE)
     if page is not None:
-        page.parent.mkdir(exist_ok=True)
-        page.write_text(figures.page(found, f"Medians of {options.repeats}."), encoding="utf-8")
+        picture = page.with_suffix(".svg")
+        for name in ("published", "default", "read_table"):
+            line = [(number / MILLION, watch.median(f"{name}, {shown(number)}")) for number in rows]
+            by_rows[name if name == "read_table" else f"{name} mode"] = line
+        by_cells = [(cells, 1000 * costs[f"cells {cells}, 1"].cpu) for cells in counting.CELLS]
+        curves = by_rounds(source, rows[0], options.work)
+        growth.draw(picture, by_rows, by_attributes, curves, {f"{shown(rows[-1])}, one thread": by_cells})
+        sections.append(Section(title="Growth", figures=[], picture=picture.name))
+        page.write_text(figures.page(sections, f"Medians of {options.repeats}."), encoding="utf-8")
     return figures.exit_code(found)
 
 

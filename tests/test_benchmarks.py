@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from scumble.experiments.examples import patients_schema
+
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 
@@ -17,7 +19,8 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_harness_runs_to_its_end(tmp_path: Path) -> None:
-    options = ["--data", "patients", "--rows", "1000", "3000", "--repeats", "1", "--no-limits"]
+    options = ["--data", "patients", "--rows", "1000", "3000", "--repeats", "1", "--no-limits", "--no-spark"]
+    options += ["--large", "--wide", "20"]
     places = ["--work", str(tmp_path / "work"), "--page", str(tmp_path / "page.md")]
     run = [sys.executable, "-W", "error", str(BENCHMARKS / "run.py"), *options, *places]
     done = subprocess.run(run, capture_output=True, text=True, check=False)
@@ -31,12 +34,17 @@ def test_the_harness_runs_to_its_end(tmp_path: Path) -> None:
         "published mode up to the final cells, h = 16 over h = 4 (3,000 rows)",
         "published mode, growth (3,000 rows)",
         "peak memory, published mode (3,000 rows)",
-        "peak memory, `--engine duckdb`, default mode (3,000 rows)",
+        "peak memory, `--engine duckdb`, default mode (30,000 rows)",
+        "one-way tables, threads: 1 (3,000 rows)",
+        "a round with 200 cells, threads: 2 (3,000 rows)",
+        "one-way tables over DuckDB's `GROUPING SETS` (3,000 rows)",
+        "default mode, 1,000 rows (20 attributes)",
         "`scumble plan`",
     ):
         assert what in figures
         assert what in done.stdout
         assert what in (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert (tmp_path / "page.svg").read_text(encoding="utf-8").count("<text") > 20
     assert str(tmp_path) not in (tmp_path / "page.md").read_text(encoding="utf-8")
 
 
@@ -71,3 +79,24 @@ def test_blown_up_rows_are_the_records_then_variations_within_the_domain(bench: 
     assert 0.15 * len(records) < changed < 0.3 * len(records)
     assert set(variation["ward"].to_pylist()) <= set(schema["ward"].domain.labels)
     assert 0 <= min(variation["age"].to_pylist()) <= max(variation["age"].to_pylist()) < 100
+
+
+def test_a_cut_of_as_many_cells_as_asked_for(bench: None) -> None:
+    from counting import CELLS, cut_into
+
+    schema = patients_schema()
+    for cells in CELLS:
+        cut = cut_into(schema, cells)
+        assert cut.cells == cells
+        for name, nodes in cut.nodes.items():
+            assert [node.low for node in nodes[1:]] == [node.high for node in nodes[:-1]]
+            assert (nodes[0].low, nodes[-1].high) == (0, schema[name].domain.size)
+
+
+def test_wide_tables_repeat_attributes_under_other_names(bench: None) -> None:
+    from tables import base
+
+    records, schema = base("patients-20")
+    assert len(schema.predictors) == 20
+    assert records.column_names == [attribute.name for attribute in schema.attributes]
+    assert records.column("age.1").equals(records.column("age"))

@@ -72,7 +72,7 @@ def check_scores(scores: dict[str, Any]) -> None:
 
 def test_a_plan_needs_no_data_and_touches_no_ledger(folder: Path) -> None:
     (folder / "people.csv").unlink()
-    planned = scumble("plan", "--schema", "schema.yaml", "--epsilon", "1", "--json").json
+    planned = scumble("plan", "--schema", "schema.yaml", "--epsilon", "1", "--detail", "no", "--json").json
     assert planned["method"] == "diffgen"
     assert planned["guarantee"] == {"kind": "PureDP", "epsilon": "1", "unit": "add-remove"}
     assert [(spend["label"], spend["epsilon"], spend["times"]) for spend in planned["spends"]] == [
@@ -150,7 +150,7 @@ def test_a_release_prints_what_it_made(
     ended = release(engine=engine, epsilon="20", json=True, **options)
     assert ended.err == ""
     printed = ended.json
-    assert list(printed) == ["release", "guarantee", "spends", "cells", "seconds"]
+    assert list(printed) == ["release", "guarantee", "spends", "cells", "recommended", "seconds"]
     assert printed["release"] == "out"
     assert printed["guarantee"] == {"kind": "PureDP", "epsilon": "20", "unit": "add-remove"}
     assert all({"label", "epsilon", "times"} <= set(spend) for spend in printed["spends"])
@@ -164,9 +164,9 @@ def test_a_release_prints_what_it_made(
     assert abs(int(loaded.measured.sum()) / loaded.resolution - 300) < 60
     table = folder / "out" / "table.csv"
     assert table.exists() is ("no_table" not in options)
-    assert json.loads((folder / "out" / "release.json").read_text())["recommended"] == (
-        "table.csv" if table.exists() else "counts.csv"
-    )
+    recommended = f"{loaded.recommended}.csv" if table.exists() else "counts.csv"
+    assert json.loads((folder / "out" / "release.json").read_text())["recommended"] == recommended
+    assert printed["recommended"] == recommended
     assert scumble("verify", "out", "--json").json["held"]
     account = accounts(ledger)["people"]
     assert (account["spent"], account["ceiling"], account["unit"]) == ("20", "20", "add-remove")
@@ -177,7 +177,7 @@ def test_a_release_prints_what_it_made(
 def test_a_release_in_words_says_what_was_made_promised_and_charged(folder: Path) -> None:
     ended = release()
     assert (ended.code, ended.err) == (0, "")
-    assert re.search(r"^out: \d+ cells x 2 classes\.$", ended.out, re.MULTILINE)
+    assert re.search(r"^out: \d+ cells x 2 classes\. Recommended for training: fine\.csv\.$", ended.out, re.MULTILINE)
     assert "Guarantee: 1-differentially private" in ended.out
     assert re.search(r"^Charged 1: 1 of 1 spent, ledger entry [0-9a-f]{12}\.", ended.out, re.MULTILINE)
 
@@ -193,7 +193,8 @@ def test_names_that_look_like_markup_are_printed_as_they_are(folder: Path) -> No
 
 def test_the_folder_holds_what_the_design_says(released: Path) -> None:
     assert {path.name for path in released.iterdir()} == {
-        "release.json", "schema.yaml", "counts.csv", "table.csv", "report.html", "README.md",
+        "release.json", "schema.yaml", "counts.csv", "table.csv", "fine.csv", "fine.schema.yaml", "detail.json",
+        "report.html", "README.md",
     }  # fmt: skip
     header = (released / "counts.csv").read_text().splitlines()[0]
     assert header.replace('"', "") == f"{HEADER},count,measured,variance"
@@ -356,7 +357,7 @@ def one_count_more(folder: Path) -> None:
         lambda folder: (folder / "README.md").write_text("trust me"),
         rewritten("release.json", '"epsilon": "1"', '"epsilon": "0.1"'),
         rewritten("release.json", "1-differentially private", "0.1-differentially private"),
-        rewritten("release.json", '"times": 8', '"times": 7'),
+        rewritten("release.json", '"times": ', '"times": 1'),
         rewritten("release.json", '"files": {', '"flies": {'),
         rewritten("release.json", '"guarantee": {', '"guarantee": 1, "was": {'),
         rewritten("schema.yaml", "income", "wage"),
@@ -379,9 +380,9 @@ def test_a_folder_that_was_changed_does_not_verify(released: Path, tamper: Calla
 
 def test_an_evaluation_as_json(released: Path) -> None:
     alone = scumble("evaluate", "out", "--test", "test.csv", "--json")
-    assert set(alone.json) == {"tree", "boosting", "majority", "pruning"}
+    assert set(alone.json) == {"table", "tree", "boosting", "majority", "pruning"}
     beside = scumble("evaluate", "out", "--test", "test.csv", "--train", "people.csv", "--json").json
-    assert set(beside) == {"tree", "boosting", "raw", "majority", "pruning"}
+    assert set(beside) == {"table", "tree", "boosting", "raw", "majority", "pruning"}
     for scores in (beside["tree"], beside["boosting"], beside["raw"]["tree"], beside["raw"]["boosting"]):
         check_scores(scores)
     assert 0 <= beside["majority"] <= 1

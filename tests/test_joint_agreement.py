@@ -152,7 +152,7 @@ def test_no_address(text: str) -> None:
 def test_the_agreement_says_whom_everybody_relies_on(data: dict[str, Any]) -> None:
     told = " ".join(agreement_from(data).trust)
     assert "aggregator together with one owner would see everything" in told
-    assert "west only submit shares" in told
+    assert "relying on those who compute: west." in told
     assert "aggregator together" not in " ".join(agreement_from(with_party(data, "aggregator", owner=True)).trust)
     assert "aggregator together with one owner" in agreement_from(data).text()
 

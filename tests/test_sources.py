@@ -101,6 +101,46 @@ def test_text_of_csv_files_is_not_guessed_at(tmp_path: Path, leaf: str) -> None:
     assert read(written(tmp_path, f"x,y\n{leaf},1\n{leaf},2\n"), schema) == [(1,), (1,)]
 
 
+@pytest.mark.parametrize("ending", ["gz", "zst", "bz2", "lz4"])
+def test_compressed_files_are_read_and_damaged_ones_refused(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"people.csv.{ending}"
+    with pa.output_stream(str(path), compression="detect") as stream:
+        stream.write(WELL_FORMED["plain"].encode())
+    assert read(path) == ONE
+    assert open_source(path).name == "people"
+    path.write_bytes(WELL_FORMED["plain"].encode())
+    assert f"it is no {ending} file, or cut short" in refusal(path)
+
+
+def test_a_pattern_is_one_table(tmp_path: Path) -> None:
+    written(tmp_path, WELL_FORMED["plain"], "people-1.csv")
+    written(tmp_path, WELL_FORMED["columns in another order, and more of them"], "people-2.csv.gz")
+    (tmp_path / "more" / "deep").mkdir(parents=True)
+    pq.write_table(
+        pa.table({"age": [42], "work": ["Private"], "income": ["high"]}),
+        tmp_path / "more" / "deep" / "people-3.parquet",
+    )
+    assert read(tmp_path / "people-*") == ONE * 2
+    assert read(f"{tmp_path}/people-[1].csv") == ONE
+    assert read(tmp_path / "**" / "people-*") == ONE * 3
+    assert open_source(tmp_path / "people-*").name == "people-*"
+    told: list[tuple[int, int | None]] = []
+    list(open_source(tmp_path / "people-*").batches(SCHEMA, lambda done, total: told.append((done, total))))
+    assert told == [(1, 2), (2, 2)]
+
+
+def test_a_name_that_looks_like_a_pattern_is_a_name_first(tmp_path: Path) -> None:
+    assert read(written(tmp_path, WELL_FORMED["plain"], "people[1].csv")) == ONE
+
+
+def test_every_file_of_a_pattern_is_checked(tmp_path: Path) -> None:
+    written(tmp_path, WELL_FORMED["plain"], "people-1.csv")
+    written(tmp_path, "age,work\n41.99887,Private\n", "people-2.csv")
+    message = refusal(tmp_path / "people-*.csv")
+    assert "people-2.csv: no column 'income'" in message
+    assert "No file fits the pattern" in refusal(tmp_path / "nobody-*.csv")
+
+
 def test_another_delimiter(tmp_path: Path) -> None:
     for delimiter in ";\t| ":
         path = written(tmp_path, WELL_FORMED["plain"].replace(",", delimiter))
@@ -151,7 +191,9 @@ def test_progress_is_told_in_bytes_or_rows(tmp_path: Path) -> None:
 
 def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
     assert "There is no file" in refusal(tmp_path / "absent.csv")
-    assert "is a folder" in refusal(tmp_path)
+    assert f"is a folder. Give a CSV or Parquet file, or a pattern of such files: '{tmp_path}/*.parquet'" in refusal(
+        tmp_path
+    )
     (tmp_path / "data.parquet").mkdir()
     assert "is a folder" in refusal(str(tmp_path / "data.parquet"))
 

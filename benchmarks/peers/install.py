@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Build the peers' environments beside this file: `.venv/dpmm` and `.venv/diffprivlib`, from their pinned requirements.
+"""Build the peers' environments beside this file, `.venv/dpmm` and so on, from their pinned requirements.
 
     python3 benchmarks/peers/install.py                one after the other, Python 3.11 or 3.12
     python3 benchmarks/peers/install.py diffprivlib    one of them
@@ -14,7 +14,11 @@ import venv
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-ENVIRONMENTS = {"dpmm": "from dpmm.models.aim import AIMGM", "diffprivlib": "import diffprivlib.models"}
+ENVIRONMENTS = {
+    "dpmm": "from dpmm.models.aim import AIMGM",
+    "diffprivlib": "import diffprivlib.models",
+    "mpyc": "from mpyc.runtime import mpc",
+}
 """Each environment with a line that only runs if it is sound."""
 
 

@@ -67,8 +67,8 @@ def prepare(agreement: Agreement | str | Path) -> Joint:
     seats = agreed.seats
     planned = joint_plan(method.plan(schema, parameters), seats=seats, schema=schema)
     note = (
-        f"{len(seats.owners)} owners make it together, and {len(seats.compute)} parties compute. Any "
-        f"{seats.threshold} of these learn nothing else; any {seats.threshold + 1} together would see all counts."
+        f"{len(seats.owners)} owners make it together, and {len(seats.compute)} parties compute. Up to "
+        f"{seats.threshold} of these learn nothing else; {seats.threshold + 1} together would see all owners' counts."
     )
     planned = replace(planned, notes=(*planned.notes, note))
     return Joint(agreement=agreed, method=method, parameters=parameters, plan=planned)

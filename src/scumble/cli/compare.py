@@ -11,7 +11,8 @@ from scumble.experiments.peers import PEERS
 from scumble.methods import METHODS
 
 USUAL_OUT = Path("scumble-compare")
-CONTENDERS = f"{', '.join(method.name for method in METHODS)}, raw, {', '.join(PEERS)}"
+OWNERS = "joint-N and apart-N (N owners, 2 to 7), together (one owner of all their rows)"
+CONTENDERS = f"{', '.join(method.name for method in METHODS)}, raw, {OWNERS}, {', '.join(PEERS)}"
 
 
 def compare(

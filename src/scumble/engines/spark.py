@@ -46,8 +46,12 @@ class SparkEngine:
         self._coded = coded.persist(StorageLevel.MEMORY_AND_DISK)
         self._schema = schema
         self._where = where
-        with failures_without_rows(where):
-            self._rows = self._coded.map(_rows_of).sum()
+        try:
+            with failures_without_rows(where):
+                self._rows: int = self._coded.map(_rows_of).sum()
+        except BaseException:
+            self.close()
+            raise
 
     @classmethod
     def open(cls, batches: Iterable[pa.RecordBatch], schema: Schema) -> "SparkEngine":

@@ -119,6 +119,7 @@ def as_limits(request: Request) -> Figure:
                 )
                 for name in SHOWN
             ),
+            numbered=True,
         )
         for noise in NOISES
     )

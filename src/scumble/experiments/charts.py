@@ -59,6 +59,8 @@ class Panel:
     """Whether x goes by factors; the ticks are then the x values that occur."""
     from_zero: bool = False
     """Whether y starts at nought, as amounts should."""
+    numbered: bool = False
+    """Whether x only tells things apart; the ticks are then the x values that occur."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +82,7 @@ def write_svg(chart: Chart, path: Path) -> None:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    columns = min(len(chart.panels), MOST_COLUMNS)
+    columns = 2 if len(chart.panels) == 4 else min(len(chart.panels), MOST_COLUMNS)
     lines = -(-len(chart.panels) // columns)
     # Text stays text, so that it can be searched and read aloud; names of elements do not change from run to run.
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "scumble", "font.size": 9}):
@@ -128,6 +130,8 @@ def _draw(axes: "Axes", panel: Panel, labels: Sequence[str]) -> dict[str, "Artis
         axes.set_xscale("log")
         axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
         axes.minorticks_off()
+    if panel.numbered:
+        axes.set_xticks(sorted({point.x for series in panel.series for point in series.points}))
     axes.set_ylim(_window(panel))
     axes.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
     axes.grid(alpha=0.25)

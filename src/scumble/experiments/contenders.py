@@ -2,6 +2,7 @@
 
 import ast
 import hashlib
+import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ import scumble
 from scumble.engines.memory import MemoryEngine
 from scumble.errors import InputError
 from scumble.evaluation import training_sample
-from scumble.experiments import peers
+from scumble.experiments import peers, several_owners
 from scumble.experiments.trials import CodedTable
 from scumble.flow import method_named, parameters_of, run
 from scumble.mining.evaluate import accuracy, area_under_curve, score
@@ -27,6 +28,9 @@ OWN = "own"
 """The classifier of a contender that makes a model instead of a table."""
 JUDGE = ("scumble.mining.evaluate", "scumble.engines.memory")
 """What every outcome depends on besides the contender's own code."""
+JOINT_METHOD = "diffgen"
+OWNERS = re.compile(r"together|(?P<way>joint|apart)-(?P<owners>[2-7])")
+"""Baselines of joint releases: `together` (one owner has all rows), `joint-3`, `apart-3`."""
 
 Scores = Mapping[str, Mapping[str, float | None]]
 """For each classifier: accuracy, AUC, and the CPU seconds that making the table took."""
@@ -89,6 +93,53 @@ class OurMethod:
         made = run(chosen, train.schema, parameters, engine, PaidNoise())
         cpu_seconds = time.process_time() - began
         return _judged(training_sample(made), made.tables[made.recommended], test, classifiers, cpu_seconds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeveralOwners:
+    """Training rows shared out at random among owners, who publish jointly, or each for himself at full epsilon and
+    the union of all they published is mined."""
+
+    label: str
+    owners: int
+    jointly: bool
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    private = True
+    classifiers = None
+
+    @property
+    def guarantee(self) -> str:
+        if not self.jointly:
+            return "eps, no delta, of each owner's release, under the unit of the table's schema"
+        seats = several_owners.seats_of(self.owners)
+        return (
+            f"(eps, delta) under the unit of the table's schema, delta far below 1e-12, also against any "
+            f"{seats.threshold} of the {seats.parties} parties"
+        )
+
+    def version(self) -> str:
+        method = type(method_named(JOINT_METHOD)).__module__
+        return digest_of_sources(method, several_owners.__name__, *JUDGE)
+
+    def why_not(self) -> str | None:
+        return None
+
+    def scores(
+        self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, classifiers: tuple[str, ...], kept: Path
+    ) -> Scores:
+        del kept
+        chosen = method_named(JOINT_METHOD)
+        parameters = parameters_of(chosen, {**self.parameters, "epsilon": epsilon})
+        parts = several_owners.shared_out(train.columns, self.owners, seed)
+        began = time.process_time()
+        if self.jointly:
+            made = [several_owners.release_jointly(parts, train.schema, chosen, parameters, seed)]
+        else:
+            made = several_owners.release_apart(parts, train.schema, chosen, parameters)
+        cpu_seconds = time.process_time() - began
+        tables = [(training_sample(each), each.tables[each.recommended]) for each in made]
+        sample, schema = tables[0] if self.jointly else several_owners.union(tables, train.schema, seed)
+        return _judged(sample, schema, test, classifiers, cpu_seconds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,6 +218,9 @@ def _judged(
 def contender_of(text: str) -> Contender:
     """A contender as written on the command line: `raw`, a peer's name, a method's name, or a method with parameters.
 
+    `joint-3`, `apart-3` and `together` are three owners' joint release, three releases apart and their union, and one
+    owner's release of all rows, by the method and the parameters that owners have jointly where nobody says otherwise.
+
     >>> contender_of("diffgen:selection=published,rounds=10").parameters
     {'selection': 'published', 'rounds': '10'}
     """
@@ -179,9 +233,16 @@ def contender_of(text: str) -> Contender:
     if any(not separator for _, separator, _ in pairs):
         raise InputError(f"{text!r} cannot be read. Write METHOD:NAME=VALUE,NAME=VALUE.")
     parameters = {key.strip().replace("-", "_"): value.strip() for key, _, value in pairs}
-    chosen = method_named(name)
+    owners = OWNERS.fullmatch(name)
+    chosen = method_named(JOINT_METHOD if owners else name)
+    if owners:
+        parameters = chosen.parameters.jointly(parameters)
     parameters_of(chosen, {**parameters, "epsilon": "1"})
-    return OurMethod(label=text, method=name, parameters=parameters)
+    if owners and owners["way"]:
+        return SeveralOwners(
+            label=text, owners=int(owners["owners"]), jointly=owners["way"] == "joint", parameters=parameters
+        )
+    return OurMethod(label=text, method=chosen.name, parameters=parameters)
 
 
 @cache

@@ -61,6 +61,7 @@ def rehearse(
     rows: int = 3000,
     delay_ms: float = 0,
     schema: Schema | str | Path | None = None,
+    table: pa.Table | None = None,
     method: str = "diffgen",
     parameters: Mapping[str, Any] | None = None,
     out: Path | None = None,
@@ -69,11 +70,13 @@ def rehearse(
     """Run a joint release of made-up rows; every party's folder stays in `out`, if it is named.
 
     The rows are made-up patients, or, with a schema of one's own, values drawn evenly from it: what a run costs follows
-    from the schema and the parameters, not from the rows.
+    from the schema, the parameters and the answers. `table` has public rows of one's own, of which the first `rows`
+    take part.
     """
     began = time.perf_counter()
     public = patients_schema() if schema is None else flow.schema_of(schema)
-    table = patients(rows, seed=1) if schema is None else even_rows(public, rows, seed=1)
+    if table is None:
+        table = patients(rows, seed=1) if schema is None else even_rows(public, rows, seed=1)
     names = [f"owner-{number}" for number in range(1, owners + 1)] + ["aggregator"] * aggregator
     ports = free_addresses(2 * len(names))
     called, listening = ports[: len(names)], ports[len(names) :] if delay_ms else ports[: len(names)]

@@ -15,10 +15,10 @@ from scumble.evaluation import training_sample
 from scumble.files.sources import Source
 from scumble.flow import method_named, parameters_of, run
 from scumble.mining.evaluate import score
+from scumble.mining.recoding import recoding
 from scumble.mining.sample import Sample
 from scumble.model.counts import Integers
 from scumble.model.schema import Schema
-from scumble.model.taxonomy import Domain, Grid, Tree
 from scumble.privacy.noise import PaidNoise, simulation
 
 
@@ -49,16 +49,6 @@ class CodedTable:
         target = str(self.schema.target)
         predictors = [codes[attribute.name] for attribute in self.schema.predictors]
         return Sample(codes=np.stack(predictors, axis=1), labels=codes[target])
-
-
-def recoding(fine: Domain, published: Domain) -> Integers:
-    """For every code of a domain, the code of the generalized value that a truncated version of it publishes."""
-    if isinstance(fine, Tree) and isinstance(published, Tree):
-        return np.array([published.codes[label] for label in fine.labels], dtype=np.int64)
-    assert isinstance(fine, Grid) and isinstance(published, Grid)
-    codes = np.searchsorted(published.edge_floats, fine.edge_floats[:-1], side="right") - 1
-    extra = [] if fine.size == fine.cells else [published.size - 1]
-    return np.concatenate([codes, extra]).astype(np.int64)
 
 
 def random_split(rows: int, seed: int) -> tuple[Integers, Integers]:

@@ -11,7 +11,7 @@ from scumble.engines.scanning import hand_out
 from scumble.engines.source import Progress
 from scumble.errors import InputError
 from scumble.files.tables import column_names, entry_dictionaries
-from scumble.model.release import CellRelease, RecordRelease, Release
+from scumble.model.release import CellRelease, FineRows, RecordRelease, Release
 from scumble.model.schema import Schema
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ def frame_source(frame: Any) -> FrameSource:
         ) from error
     except DuplicateError:
         raise InputError("frame: a column stands twice in it. Rename one of them.") from None
+    if eager.implementation.is_pyarrow():
+        return FrameSource(table=eager.to_arrow())  # as it lies: column by column narwhals would copy it
     names = [str(name) for name in eager.columns]
     return FrameSource(table=pa.Table.from_arrays([_arrow(series) for series in eager.iter_columns()], names=names))
 
@@ -66,27 +68,32 @@ def _arrow(series: "Series[Any]") -> pa.Array | pa.ChunkedArray:
         return pa.array([None if empty else str(value) for value, empty in cells], pa.string())
 
 
-def to_frame(release: Release, kind: str = "pyarrow", *, counts: bool = False) -> Any:
+def to_frame(release: Release, kind: str = "pyarrow", *, table: str | None = None, counts: bool = False) -> Any:
     """A release's table as a frame of a library: `pyarrow`, `pandas`, `polars` or `pyspark`.
 
-    The rows of table.csv or, with `counts`, the cells of counts.csv with `count`. Labels are dictionaries (categories),
-    which frames take over as they are; Spark, which has none, gets text.
+    The rows of the recommended table, of the one that is named (`table`, `fine`) or, with `counts`, the cells of
+    counts.csv with `count`. Labels of cells are dictionaries (categories), which frames take over as they are; Spark,
+    which has none, gets text.
     """
     if kind not in KINDS:
         raise InputError(f"There is no kind of frame {kind!r}. There is: {', '.join(KINDS)}.")
-    table = _release_table(release, counts=counts)
-    handed = hand_out(table, kind)
+    chosen = release.recommended if table is None else table
+    if chosen not in release.tables:
+        raise InputError(f"The release has no {chosen}.csv. It has: {', '.join(release.tables)}.")
+    rows = _release_table(release, chosen, counts=counts)
+    handed = hand_out(rows, kind)
     if handed is not None:
         return handed
     from narwhals import from_arrow
 
     library: Any = kind  # narwhals knows it by the same name
-    return from_arrow(table, backend=library).to_native()
+    return from_arrow(rows, backend=library).to_native()
 
 
-def _release_table(release: Release, *, counts: bool) -> pa.Table:
-    if isinstance(release, RecordRelease) and not counts:
-        return pa.table({name: pa.array(column, from_pandas=True) for name, column in release.columns.items()})
+def _release_table(release: Release, table: str, *, counts: bool) -> pa.Table:
+    drawn = release.fine if isinstance(release, CellRelease) and table == "fine" else release
+    if isinstance(drawn, RecordRelease | FineRows) and not counts:
+        return pa.table({name: pa.array(column, from_pandas=True) for name, column in drawn.columns.items()})
     if not isinstance(release, CellRelease):
         raise InputError(f"A release of {release.method} has no such table in memory. Read the files in its folder.")
     count = release.count.ravel()

@@ -122,12 +122,12 @@ def _write_documents(documents: Mapping[str, Mapping[str, Any]], folder: Path) -
 
 
 def _read_documents(folder: Path, manifest: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    found = {}
-    for name in manifest["documents"]:
-        if f"{name}.json" not in manifest["files"]:
-            raise ValueError(f"the document {name!r}")
-        found[name] = json.loads((folder / f"{name}.json").read_bytes(), parse_constant=_refuse)
-        if not isinstance(found[name], dict):
+    names = sorted(name.removesuffix(".json") for name in manifest["files"] if name.endswith(".json"))
+    if manifest["documents"] != names:
+        raise ValueError("the documents")
+    found = {name: json.loads((folder / f"{name}.json").read_bytes(), parse_constant=_refuse) for name in names}
+    for name, document in found.items():
+        if not isinstance(document, dict):
             raise TypeError(f"the document {name!r}, which is no JSON object")
     return found
 

@@ -43,12 +43,10 @@ def report_page(release: Release, receipt: Mapping[str, str]) -> str:
 
 def _detail(release: CellRelease) -> dict[str, object]:
     """What the pages say about fine rows: how many there are, and which attributes were measured beside the cells."""
-    stages = release.documents.get("detail", {}).get("stages", [])
+    measured = release.documents.get("detail", {}).get("measured", [])
     return {
         "fine": None if release.fine is None else release.fine.rows,
-        "measured_beside": list(
-            dict.fromkeys(each["attribute"] for each in stages if each.get("attribute") is not None)
-        ),
+        "measured_beside": list(dict.fromkeys(each["attribute"] for each in measured if "attribute" in each)),
     }
 
 

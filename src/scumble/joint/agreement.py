@@ -176,16 +176,17 @@ class Agreement(_Part):
         computing = [name for name, party in self.parties.items() if party.computes]
         submitting = [name for name, party in self.parties.items() if not party.computes]
         enough = self.threshold + 1
+        few = "Any one of them alone learns" if enough == 2 else f"Any {self.threshold} of them together learn"
         sentence = (
-            f"{', '.join(computing)} compute. Any {self.threshold} of them together, following the protocol, learn "
-            f"nothing but the release. Any {enough} of them together would see every owner's counts."
+            f"{', '.join(computing)} compute. {few} nothing but the release, as long as they follow the protocol. Any "
+            f"{enough} of them together would see every owner's counts."
         )
         told = [sentence]
         outsiders = [name for name in computing if not self.parties[name].owner]
         if outsiders and enough == 2:
             told.append(f"So {outsiders[0]} together with one owner would see everything: choose it with care.")
         if submitting:
-            told.append(f"{', '.join(submitting)} only submit shares, and rely on those who compute.")
+            told.append(f"Only submitting shares, and relying on those who compute: {', '.join(submitting)}.")
         told.append("A party that deviates from the protocol, or brings false rows, is not guarded against.")
         return tuple(told)
 

@@ -188,9 +188,11 @@ class Connecting:
             await link.close(Ending.DIFFERS, peer)
         except PartyLost as loss:
             self._tell(f"A caller was sent away: {loss}")
-            link.abort()
         else:
             self._take(peer, link)
+        finally:
+            if self.links.get(peer) is not link:
+                link.abort()
 
     async def _compare(self, link: Link, peer: int, seconds: float, *, answer: bool = False) -> None:
         """Hear a party's greeting, answer it where it called, and hold its agreement against ours."""
@@ -224,11 +226,12 @@ class Connecting:
         link.start(self._when_lost)
         self._tell(f"{self._names[peer]} is there.")
 
-    def _wrong_certificate(self, peer: int) -> InputError:
+    def _wrong_certificate(self, peer: int) -> Disagreement:
         name = self._names[peer]
-        return InputError(
+        return Disagreement(
             f"Who answers at {self._agreement.parties[name].address} does not show the certificate of {name} that the "
-            "agreement has. Nothing was shared. Check the addresses and that all have the same agreement."
+            "agreement has. Nothing was shared. Check the addresses and that all have the same agreement.",
+            seat=peer,
         )
 
 

@@ -41,7 +41,7 @@ class Ending(IntEnum):
     REFUSED = 4
     """A third party sent what the protocol does not allow."""
     DIFFERS = 5
-    """A third party has another agreement."""
+    """A third party has another agreement, or another certificate than the agreement has."""
 
 
 class FrameError(ScumbleError):

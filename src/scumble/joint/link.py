@@ -34,7 +34,7 @@ class PartyLost(ScumbleError):
 
 
 class Disagreement(InputError):
-    """A party has another agreement than we have."""
+    """A party is not as our agreement has it: its certificate, or its own agreement."""
 
     def __init__(self, message: str, *, seat: int) -> None:
         super().__init__(message)
@@ -272,5 +272,5 @@ _WORDS = {
     Ending.LOST: "was lost",
     Ending.STALLED: "stalled",
     Ending.REFUSED: "sent what the protocol does not allow",
-    Ending.DIFFERS: "has another agreement",
+    Ending.DIFFERS: "does not fit the agreement",
 }

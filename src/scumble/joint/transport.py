@@ -124,6 +124,8 @@ class TlsMesh:
     async def _part(self, ending: Ending, culprit: int | None) -> None:
         await asyncio.gather(*(link.close(ending, culprit) for link in self._links.values()))
         await cancel([task for task in asyncio.all_tasks() if task is not asyncio.current_task()])
+        for _ in range(3):  # sockets of handshakes that were cut short are closed in the next turns of the loop
+            await asyncio.sleep(0)
 
     async def _exchange(self, outgoing: Mapping[int, bytes], expected: Mapping[int, int]) -> dict[int, bytes]:
         work: list[Coroutine[Any, Any, bytes | None]] = [

@@ -7,6 +7,9 @@ again in the next step, and what they do not is smoothed away.
 How much is decided by the number of rows alone: a step smooths with a standard deviation of 0.055 of the range, divided
 by the fourth root of the rows. `benchmarks/perturb.py smoothing` is how the number was found: four shapes under four
 noises, a thousand to a million rows.
+
+Where many people share one value, smoothing would hide it. Blurred again, the smoothed estimate then no longer looks
+like what is observed, which a chi-square test sees, and the plain iteration is taken.
 """
 
 import math
@@ -14,6 +17,7 @@ from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import chi2
 
 from scumble.mining.reconstruct import STOP_SHARE, Floats, Partition, reconstruct
 from scumble.model.counts import Integers
@@ -21,6 +25,13 @@ from scumble.model.counts import Integers
 WIDTH = 0.055
 SMOOTHED_STOP_SHARE = 1e-3 * STOP_SHARE
 """Of the chi-square test's threshold. With smoothing late steps do no harm, so the iteration may come to rest."""
+JUDGED_ROWS = 100_000
+"""The stop is judged as if there were so many rows, so that it takes no more steps for having more of them."""
+MOST_ROWS = 1_000_000
+"""More rows are smoothed no less: what they could show is finer than an interval."""
+FIT_CONFIDENCE = 0.999
+FEWEST_EXPECTED = 5
+"""In a bin with fewer, the test's sum is not distributed as it should be; such bins are left out."""
 FASTEST = 0.25
 """Of the difference between neighbours, how much a step takes away at most; above a half it would overshoot."""
 
@@ -50,6 +61,7 @@ class Rule(StrEnum):
     """How the distribution of one attribute is rebuilt."""
 
     SMOOTHED = "smoothed"
+    """With a smoothing step, where what comes of it explains the observed counts."""
     PAPER = "paper"
     """Equation 3 and the stop of the paper, nothing else."""
 
@@ -61,6 +73,17 @@ def rebuild(counts: npt.NDArray[np.number], part: Partition, rule: Rule, kernel:
     chances = part.kernel if kernel is None else kernel
     if rule is Rule.PAPER or not part.additive:
         return reconstruct(counts, chances).shares
-    further = chances.shape[1] // part.size
-    matrix: Floats = np.kron(smoother(part.intervals, float(np.sum(counts))), np.eye(further)).astype(np.float64)
-    return reconstruct(counts, chances, stop_share=SMOOTHED_STOP_SHARE, smoother=matrix).shares
+    further, rows = chances.shape[1] // part.size, float(np.sum(counts))
+    matrix: Floats = np.kron(smoother(part.intervals, min(rows, MOST_ROWS)), np.eye(further)).astype(np.float64)
+    judged = counts * (JUDGED_ROWS / max(rows, 1.0))
+    smooth = reconstruct(judged, chances, stop_share=SMOOTHED_STOP_SHARE, smoother=matrix).shares
+    return smooth if explains(smooth, counts, chances) else reconstruct(counts, chances).shares
+
+
+def explains(shares: Floats, counts: npt.NDArray[np.number], kernel: Floats) -> bool:
+    """Whether counts are as shares would have them but for chance, by a chi-square test. The paper found such a fit to
+    say little about how near an estimate is; that one does not fit says that it is wrong."""
+    expected = kernel @ shares * np.sum(counts)
+    enough = expected >= FEWEST_EXPECTED
+    distance = ((counts - expected)[enough] ** 2 / expected[enough]).sum()
+    return bool(distance <= chi2.ppf(FIT_CONFIDENCE, max(int(enough.sum()), 1)))

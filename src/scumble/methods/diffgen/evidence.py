@@ -166,7 +166,7 @@ def shifts_of(table: Integers, told: Floats, deviation: float) -> Odds:
     """
     groups, bins, _ = table.shape
     totals = np.maximum(table.sum(axis=1), 1).astype(np.float64)
-    by_group = _drawn(totals, told, 2 * deviation * np.sqrt(bins)) if groups > 1 else totals / totals.sum()
+    by_group = _drawn(totals, told, 2 * deviation * np.sqrt(bins))
     made = consistent(table)
     sizes = made.sum(axis=2) + 1e-9
     expected = np.einsum("gv,gc->vc", sizes, by_group) / sizes.sum(axis=0)[:, np.newaxis]

@@ -182,7 +182,7 @@ def settle(schema: Schema, parameters: DiffGenParams) -> Settings:
     else:
         rounds = 7 if parameters.epsilon < Fraction(3, 4) else 8
         defaults = Settings(score=Score.ACCURACY, rounds=rounds, selection_share=Fraction(1, 2), max_cells=10_000)
-    if parameters.in_detail:
+    if parameters.in_detail and schema.predictors and len(schema.classes) > 1:
         detail, score, rounds = settle_detail(schema, parameters)
         share = Fraction(3, 4) if score is Score.GINI else Fraction(1, 2)
         defaults = Settings(score=score, rounds=rounds, selection_share=share, max_cells=10_000, detail=detail)

@@ -1,0 +1,74 @@
+"""Joint, apart, and one owner with all rows: accuracy of a pruned tree on Adult, on the same splits."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from scumble.experiments.compare import Comparison, Outcome, compare
+from scumble.experiments.summary import Mean, differences
+
+OWNERS = (2, 3, 5)
+JOINT, GRID, ONE, DETAILED = "joint-3", "joint-3:positions=32", "together", "diffgen"
+ALONE = "detail=auto,score=auto"
+"""What an owner who is alone would leave to the defaults."""
+CONTENDERS = (
+    JOINT,
+    GRID,
+    ONE,
+    DETAILED,
+    *(f"apart-{owners}" for owners in OWNERS),
+    *(f"apart-{owners}:{ALONE}" for owners in OWNERS),
+)
+
+
+def section(results: Path, splits: int, epsilons: Sequence[str], jobs: int) -> str:
+    comparison = Comparison(
+        tables=("adult",),
+        contenders=CONTENDERS,
+        epsilons=tuple(epsilons),
+        splits=tuple(range(splits)),
+        classifiers=("tree",),
+    )
+
+    def tell(label: str, done: int, total: int | None) -> None:
+        print(f"\r{label}: {done} of {total}", end="" if done != total else "\n", file=sys.stderr, flush=True)
+
+    found = Figures(compare(comparison, results / "cache", jobs=jobs, progress=tell).outcomes)
+    text = [f"{splits} random 2/3–1/3 splits, seeds 0 to {splits - 1}.", ""]
+    text += ["| eps | owners | joint | one owner has all rows | apart | apart, own defaults |"]
+    text += ["|---|---|---|---|---|---|"]
+    for epsilon in comparison.epsilons:
+        for owners in OWNERS:
+            others = (ONE, f"apart-{owners}", f"apart-{owners}:{ALONE}")
+            cells = [found.mean(JOINT, epsilon), *(found.both(JOINT, other, epsilon) for other in others)]
+            text.append(f"| {epsilon} | {owners} | {' | '.join(cells)} |")
+    text += ["", "What is lost against one owner, in steps:", ""]
+    text += ["| eps | one owner, defaults | without detail, by `accuracy` | joint | joint, 32 positions |"]
+    text += ["|---|---|---|---|---|"]
+    for epsilon in comparison.epsilons:
+        steps = [found.both(DETAILED, other, epsilon, reverse=True) for other in (ONE, JOINT, GRID)]
+        text.append(f"| {epsilon} | {found.mean(DETAILED, epsilon)} | {' | '.join(steps)} |")
+    return "\n".join([*text, ""])
+
+
+class Figures:
+    """Means and paired differences, written out."""
+
+    def __init__(self, outcomes: Sequence[Outcome]) -> None:
+        self._outcomes = outcomes
+
+    def mean(self, contender: str, epsilon: str) -> str:
+        chosen = [each.accuracy for each in self._outcomes if (each.contender, each.epsilon) == (contender, epsilon)]
+        value = Mean.of(chosen)
+        return f"{100 * value.mean:.2f} ({100 * (value.error or 0):.2f})"
+
+    def both(self, reference: str, other: str, epsilon: str, *, reverse: bool = False) -> str:
+        """The other's mean, and the reference minus the other (or the reverse) with its standard error."""
+        (difference,) = (
+            each
+            for each in differences(self._outcomes, reference)
+            if (each.other, each.epsilon, each.measure) == (other, epsilon, "accuracy")
+        )
+        apart, error = (100 * (number or 0) for number in (difference.value.mean, difference.value.error))
+        told = f"{-apart:+.2f} ({error:.2f})" if reverse else f"{apart:+.2f} ({error:.2f}) {difference.verdict}"
+        return f"{self.mean(other, epsilon)}; {told}"

@@ -1,0 +1,244 @@
+"""What a joint release takes: real processes over mutually authenticated TLS for whole runs, threads for its growth.
+
+Rounds and bytes follow from the schema, the parameters and the answers, so they are the same on every machine and for
+threads, but for the frames and TLS around messages. Seconds are not, and a busy machine is slower.
+"""
+
+import os
+import resource
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from scumble.engines.memory import MemoryEngine
+from scumble.experiments.charts import Chart, Panel, Point, Series, write_svg
+from scumble.experiments.contenders import digest_of_sources
+from scumble.experiments.rehearsal import rehearse
+from scumble.experiments.several_owners import seats_of, shared_out
+from scumble.experiments.trials import CodedTable
+from scumble.experiments.work import keep, kept_path, recall
+from scumble.files.datasets import load
+from scumble.files.sources import open_source
+from scumble.flow import method_named, parameters_of
+from scumble.joint.holder import JointHolder, RecordInMemory, joint_plan
+from scumble.joint.mesh import LocalMesh
+from scumble.joint.shared_keys import exchange_keys
+from scumble.model.schema import Schema
+from scumble.model.taxonomy import Tree
+from scumble.privacy.noise import simulation
+
+PLOT = "joint-cost.svg"
+SHARED = ("choose a split", "count the cells")
+"""The phases that work on shares."""
+POSITIONS_OF_ALL = 999
+"""As many as Adult's longest grid has."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """One joint release of Adult. Other numbers of classes are made up: labels drawn evenly."""
+
+    owners: int = 3
+    aggregator: bool = False
+    positions: str = "all"
+    rounds: int = 8
+    classes: int = 2
+    delay_ms: float = 0
+
+    @property
+    def parties(self) -> int:
+        return self.owners + self.aggregator
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {"epsilon": "1", "positions": self.positions, "rounds": self.rounds}
+
+
+USUAL = Setting()
+TWO_AND_AGGREGATOR = replace(USUAL, owners=2, aggregator=True)
+GROWTH: Mapping[str, Sequence[Setting]] = {
+    "parties": [USUAL, *(replace(USUAL, owners=owners) for owners in (5, 7))],
+    "positions": [replace(USUAL, positions=str(most)) for most in (8, 32, 128)] + [USUAL],
+    "rounds": [replace(USUAL, rounds=rounds) for rounds in (2, 4)] + [USUAL, replace(USUAL, rounds=11)],
+    "classes": [replace(USUAL, classes=classes) for classes in (2, 4, 8, 16)],
+}
+DELAYED = replace(USUAL, delay_ms=20)
+WHOLE = {"three owners": USUAL, "two owners and an aggregator": TWO_AND_AGGREGATOR, "20 ms one way": DELAYED}
+
+
+def section(results: Path, pictures: Path) -> str:
+    whole = {name: kept("processes", setting, results) for name, setting in WHOLE.items()}
+    grown = {
+        setting: kept("threads", setting, results)
+        for setting in dict.fromkeys(each for settings in GROWTH.values() for each in settings)
+    }
+    write_svg(chart(grown), pictures / PLOT)
+    text = ["### Whole runs, every party a process", ""]
+    for name, told in whole.items():
+        text += [f"{name[0].upper()}{name[1:]}, a party's mean:", "", *phases_table(told), ""]
+    text += [f"### Growth ([plot]({PLOT}))", "", *growth_table(grown)]
+    return "\n".join([*text, ""])
+
+
+def kept(how: str, setting: Setting, results: Path) -> dict[str, Any]:
+    """What a setting took: kept from an earlier run, or run now."""
+    version = digest_of_sources("scumble.joint_flow")
+    path = kept_path(results / "cost", {**vars(setting), "how": how, "version": version})
+    known = recall(path)
+    if known is None:
+        print(f"{how}: {setting}", file=sys.stderr, flush=True)
+        known = {"setting": vars(setting), **(by_processes if how == "processes" else by_threads)(setting)}
+        keep(path, known)
+    return known
+
+
+def by_processes(setting: Setting) -> dict[str, Any]:
+    schema, table = adult(setting.classes)
+    load_before, cpu_before = os.getloadavg()[0], children_seconds()
+    rehearsed = rehearse(
+        owners=setting.owners,
+        aggregator=setting.aggregator,
+        rows=table.num_rows,
+        delay_ms=setting.delay_ms,
+        schema=schema,
+        table=table,
+        parameters=setting.parameters,
+    )
+    return {**rehearsed.to_json(), "load": load_before, "cpu_seconds": children_seconds() - cpu_before}
+
+
+def by_threads(setting: Setting) -> dict[str, Any]:
+    """Work on shares alone; CPU seconds, rounds and bytes, a party's mean."""
+    schema, rows = adult(setting.classes)
+    method = method_named("diffgen")
+    parameters = parameters_of(method, method.parameters.jointly(setting.parameters))
+    seats = seats_of(setting.owners)
+    plan = joint_plan(method.plan(schema, parameters), seats, schema)
+    parts = shared_out(CodedTable.read(open_source(rows), schema).columns, setting.owners, seed=0)
+    meshes = LocalMesh.connect(seats.parties, deadline=600)
+    cells: list[int] = []
+
+    def party(mesh: LocalMesh) -> None:
+        engine = MemoryEngine([parts[mesh.seat]], schema) if mesh.seat in seats.owners else None
+        keys = exchange_keys(seats, mesh)
+        holder = JointHolder(
+            seats=seats,
+            mesh=mesh,
+            keys=keys,
+            nonce=b"benchmark",
+            engine=engine,
+            plan=plan,
+            rows_at_most=rows.num_rows,
+            record=RecordInMemory(),
+        )
+        cells.append(len(method.run(schema, parameters, holder).count))
+
+    began = time.process_time()
+    threads = [threading.Thread(target=party, args=(mesh,)) for mesh in meshes]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(cells) == len(meshes), "a party failed"
+    return {
+        "cells": cells[0],
+        "cpu_seconds": (time.process_time() - began) / len(meshes),
+        "rounds": fmean(mesh.rounds for mesh in meshes),
+        "bytes_sent": fmean(mesh.bytes_sent for mesh in meshes),
+    }
+
+
+def adult(classes: int) -> tuple[Schema, pa.Table]:
+    dataset = load("adult")
+    schema, table = dataset.schema, pacsv.read_csv(dataset.path)
+    target = str(schema.target)
+    if classes == len(schema.classes):
+        return schema, table
+    labels = [f"class-{number}" for number in range(classes)]
+    drawn = np.array(labels)[simulation(classes).integers(0, classes, table.num_rows)]
+    attributes = tuple(
+        replace(each, domain=Tree.flat(labels)) if each.name == target else each for each in schema.attributes
+    )
+    place = table.column_names.index(target)
+    return replace(schema, attributes=attributes), table.set_column(place, target, pa.array(drawn))
+
+
+def children_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def phases_table(told: Mapping[str, Any]) -> list[str]:
+    parties = list(told["parties"].values())
+    lines = ["| phase | seconds | rounds | MB sent | MB received |", "|---|---|---|---|---|"]
+    names = [phase["name"] for phase in parties[0]["phases"]]
+    for name in names:
+        lines.append(f"| {name} | {' | '.join(_figures(parties, (name,)))} |")
+    lines.append(f"| all | {' | '.join(_figures(parties, names))} |")
+    seconds, rounds = (fmean(_sum(party, SHARED, what) for party in parties) for what in ("seconds", "rounds"))
+    lines += ["", f"{_circumstances(told)} {1000 * seconds / rounds:.1f} ms a round on shares."]
+    return lines
+
+
+def _circumstances(told: Mapping[str, Any]) -> str:
+    cells = next(iter(told["parties"].values()))["cells"]
+    return (
+        f"{cells:,} cells; {told['seconds']:.1f} s by the clock and {told['cpu_seconds']:.1f} CPU seconds of all "
+        f"processes, with starting Python {len(told['parties'])} times; load average before it began: "
+        f"{told['load']:.1f} on {os.cpu_count()} cores."
+    )
+
+
+def _figures(parties: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
+    seconds, rounds, sent, received = (
+        fmean(_sum(party, names, what) for party in parties)
+        for what in ("seconds", "rounds", "bytes_sent", "bytes_received")
+    )
+    return [f"{seconds:.2f}", f"{rounds:,.0f}", f"{sent / 1e6:.3f}", f"{received / 1e6:.3f}"]
+
+
+def _sum(party: Mapping[str, Any], names: Sequence[str], what: str) -> float:
+    return sum(phase[what] for phase in party["phases"] if phase["name"] in names)
+
+
+def growth_table(grown: Mapping[Setting, Mapping[str, Any]]) -> list[str]:
+    lines = ["| what grows | | cells at the end | CPU s | rounds | MB sent |", "|---|---|---|---|---|---|"]
+    for name, settings in GROWTH.items():
+        for setting in settings:
+            told = grown[setting]
+            lines.append(
+                f"| {name} | {getattr(setting, name)} | {told['cells']:,} | {told['cpu_seconds']:.2f} | "
+                f"{told['rounds']:,.0f} | {told['bytes_sent'] / 1e6:.2f} |"
+            )
+    return lines
+
+
+def chart(grown: Mapping[Setting, Mapping[str, Any]]) -> Chart:
+    panels = []
+    for name, settings in GROWTH.items():
+        lines = {"MB sent": ("bytes_sent", 1e6), "hundreds of rounds": ("rounds", 100)}
+        series = tuple(
+            Series(
+                label=label,
+                points=tuple(Point(x=_place(setting, name), y=grown[setting][what] / unit) for setting in settings),
+            )
+            for label, (what, unit) in lines.items()
+        )
+        panels.append(
+            Panel(title=name, x_label=name, y_label="a party's mean", series=series, logarithmic=True, from_zero=True)
+        )
+    return Chart(title="What a joint release of Adult takes", panels=tuple(panels), note="epsilon 1, one run a point")
+
+
+def _place(setting: Setting, name: str) -> float:
+    value = getattr(setting, name)
+    return float(POSITIONS_OF_ALL if value == "all" else value)

@@ -1,0 +1,84 @@
+"""The scores of many candidates and the choice of the best, on shares: ours beside MPyC, three parties, one machine."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from scumble.experiments.several_owners import seats_of
+from scumble.joint.arithmetic import Replicated
+from scumble.joint.coins import coin_law
+from scumble.joint.mesh import LocalMesh
+from scumble.joint.shared_keys import exchange_keys
+from scumble.joint.sharing import Sharing
+from scumble.privacy.noise import simulation
+
+PEERS = Path(__file__).parent / "peers"
+PARTIES, CANDIDATES, CHILDREN, CLASSES = 3, 1500, 2, 2
+COUNT_BITS, BITS = 16, 24
+RATE = Fraction(1, 16)
+"""Of the noise in a choice at epsilon 1 with eight rounds."""
+
+
+def section(results: Path) -> str:
+    told = {"scumble": ours(), "MPyC 0.11": theirs()}
+    (results / "peer.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    text = ["| | scores: CPU s | MB sent | choice: CPU s | MB sent | noise |", "|---|---|---|---|---|---|"]
+    for name, each in told.items():
+        figures = [
+            f"{each[part]['cpu_seconds']:.3f} | {each[part]['bytes_sent'] / 1e6:.2f}" for part in ("scores", "choice")
+        ]
+        text.append(f"| {name} | {' | '.join(figures)} | {each['noise']} |")
+    return "\n".join([*text, ""])
+
+
+def theirs() -> dict[str, Any]:
+    python = PEERS / ".venv" / "mpyc" / "bin" / "python"
+    if not python.exists():
+        sys.exit("MPyC is not there. Run `python3 benchmarks/peers/install.py mpyc` first.")
+    command = [python, PEERS / "mpyc_scores.py", str(CANDIDATES), f"-M{PARTIES}"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    return {**json.loads(done.stdout.splitlines()[-1]), "noise": "each party's own, shared: insiders can subtract it"}
+
+
+def ours() -> dict[str, Any]:
+    """The same by threads, a party's mean. Bytes are those of the messages, without frames and TLS."""
+    seats = seats_of(PARTIES)
+    meshes = LocalMesh.connect(PARTIES)
+    law = coin_law(RATE, 1)
+    barrier = threading.Barrier(PARTIES)
+    readings: list[tuple[float, float]] = []
+
+    def read() -> None:
+        if barrier.wait() == 0:
+            readings.append((time.process_time(), sum(mesh.bytes_sent for mesh in meshes)))
+        barrier.wait()
+
+    def party(mesh: LocalMesh) -> None:
+        sharing = Sharing(seats=seats, mesh=mesh, keys=exchange_keys(seats, mesh), nonce=b"benchmark")
+        arithmetic = Replicated(sharing)
+        counts = simulation(mesh.seat).integers(0, 10_000, (CANDIDATES * CHILDREN, CLASSES))
+        read()
+        arithmetic.begin(0)
+        worths = arithmetic.majority(arithmetic.input(counts, BITS), COUNT_BITS)
+        scores = worths.reshape(len(worths), CANDIDATES, CHILDREN).sum(axis=2, dtype=worths.dtype)
+        read()
+        arithmetic.noisy_argmax(scores, law=law, bits=BITS)
+        read()
+
+    threads = [threading.Thread(target=party, args=(mesh,)) for mesh in meshes]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    parts = {}
+    for name, before, after in zip(("scores", "choice"), readings, readings[1:], strict=False):
+        cpu_seconds, sent = ((late - early) / PARTIES for early, late in zip(before, after, strict=True))
+        parts[name] = {"cpu_seconds": cpu_seconds, "bytes_sent": sent}
+    return {**parts, "noise": "joint coins: nobody knows it"}

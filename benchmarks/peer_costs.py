@@ -1,0 +1,69 @@
+"""What AIM and MST cost on the benchmark's tables, beside a release of ours, each in a process with a limit of CPU.
+
+    python benchmarks/peer_costs.py PEER TABLE ROWS.parquet EPSILON    one fit, its CPU seconds as JSON
+
+`python3 benchmarks/peers/install.py dpmm` installs them. `run.py --peers SECONDS` calls this for each size.
+"""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import tables
+from figures import Figure
+from harness import Tables, shown, tell
+from scumble.experiments.peers import PEERS, fit, why_not
+from scumble.experiments.trials import CodedTable
+from scumble.files.sources import open_source
+
+NAMES = ("aim", "mst")
+EPSILON = "1"
+os.environ.setdefault("SCUMBLE_PEERS", str(Path(__file__).parent / "peers"))
+
+
+def costs(source: Tables, rows: tuple[int, ...], limit: int) -> tuple[list[Figure], str]:
+    """A figure for every peer and size that finished within the limit, and words about the others."""
+    found: list[Figure] = []
+    others = []
+    for name in NAMES:
+        problem = why_not(PEERS[name])
+        if problem:
+            others.append(f"{name} is not installed here.")
+            continue
+        for number in rows:
+            tell(f"{name}, {shown(number)}, at most {limit} s of CPU")
+            command = [sys.executable, __file__, name, source.data, str(source.parquet(number)), EPSILON]
+            done = subprocess.run(
+                command,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                check=False,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit)),
+            )
+            if done.returncode:
+                others.append(f"{name} did not finish {shown(number)} within {limit} s of CPU.")
+                break
+            seconds = json.loads(done.stdout)["cpu_seconds"]
+            what = f"{PEERS[name].summary} ({shown(number)})"
+            found.append(Figure(what=what, measured=seconds, unit="s", detail=f"epsilon {EPSILON}, fit and draw alone"))
+    return found, " ".join(others)
+
+
+def main(peer: str, data: str, path: str, epsilon: str) -> None:
+    schema = tables.schema_of(data)
+    train = CodedTable.read(open_source(path), schema)
+    few = train.part(np.arange(min(100, train.rows)))
+    with tempfile.TemporaryDirectory() as folder:
+        fitted = fit(PEERS[peer], train, few, epsilon=epsilon, seed=0, cache=Path(folder))
+    print(json.dumps({"cpu_seconds": fitted.cpu_seconds}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,125 @@
+"""Whole releases in this process, in turns with reading the same file; and what starting a command costs."""
+
+import resource
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+
+import growth
+import work
+from figures import Figure
+from harness import MILLION, SMALL, Tables, ratio, shown, tell
+
+WIDE_REPEATS = 3
+ROUNDS = (2, 4, 8, 16)
+
+
+def speed(source: Tables, rows: tuple[int, ...], repeats: int, folder: Path) -> tuple[work.Stopwatch, list[Figure]]:
+    """Everything that is timed in this process, in turns."""
+    watch = work.Stopwatch(tell)
+    schema, small = source.schema, source.parquet(SMALL)
+    for parameters in (work.PUBLISHED, work.DEFAULT):
+        for path in (small, source.csv(SMALL)):
+            work.release(path, schema, folder, parameters)
+    work.release(small, schema, folder, work.PUBLISHED, "duckdb")
+    for count in rows:
+        path, name = source.parquet(count), shown(count)
+        work.read_table(path)
+        for _ in range(repeats):
+            watch.time(f"read_table, {name}", lambda path=path: work.read_table(path))
+            watch.time(f"published, {name}", lambda path=path: work.release(path, schema, folder, work.PUBLISHED))
+            watch.time(f"default, {name}", lambda path=path: work.release(path, schema, folder, work.DEFAULT))
+            watch.time(f"h = 4, {name}", lambda path=path: work.choose(path, schema, 4))
+            watch.time(f"h = 16, {name}", lambda path=path: work.choose(path, schema, 16))
+    first = rows[0]
+    text, path, name = source.csv(first), source.parquet(first), shown(first)
+    work.read_csv(text)
+    made = work.release(path, schema, folder, work.PUBLISHED)
+    for _ in range(repeats):
+        watch.time(f"read_csv, {name}", lambda: work.read_csv(text))
+        watch.time(f"published from CSV, {name}", lambda: work.release(text, schema, folder, work.PUBLISHED))
+        watch.time(f"published in DuckDB, {name}", lambda: work.release(path, schema, folder, work.PUBLISHED, "duckdb"))
+        watch.time(f"table.csv, {name}", lambda: work.write_rows(made, folder))
+    return watch, [*_limited(watch, rows), *_told(watch, rows[0], int(made.count.sum()))]
+
+
+def _limited(watch: work.Stopwatch, rows: tuple[int, ...]) -> list[Figure]:
+    found = []
+    for mode, label, limit in (("published", "published mode, h = 10", 2), ("default", "default mode, 8 rounds", 4)):
+        for count in rows:
+            found.append(ratio(watch, f"{mode}, {shown(count)}", f"read_table, {shown(count)}", label, limit))
+    for count in rows:
+        label = "published mode up to the final cells, h = 16 over h = 4"
+        found.append(ratio(watch, f"h = 16, {shown(count)}", f"h = 4, {shown(count)}", label, 1.5))
+    if len(rows) == 2:
+        less, more = map(shown, rows)
+        for mode in ("published", "default"):
+            found.append(ratio(watch, f"{mode}, {more}", f"{mode}, {less}", f"{mode} mode, growth", 12))
+    return found
+
+
+def _told(watch: work.Stopwatch, rows: int, written: int) -> list[Figure]:
+    """For information: no limit was set."""
+    name = shown(rows)
+    per_row = watch.median(f"table.csv, {name}") / max(written, 1)
+    return [
+        ratio(watch, f"published from CSV, {name}", f"read_csv, {name}", "published mode from CSV", None),
+        ratio(watch, f"published in DuckDB, {name}", f"published, {name}", "`--engine duckdb` over `memory`", None),
+        Figure(what="`table.csv`, a million rows of it", measured=per_row * MILLION, unit="s", detail="timed apart"),
+    ]
+
+
+def wide(source: Tables, attributes: Sequence[int], rows: int, folder: Path) -> tuple[list[Figure], growth.Curves]:
+    """Releases of tables with more attributes, and rounds, in turns with reading."""
+    watch = work.Stopwatch(tell)
+    lines: dict[str, list[tuple[float, float]]] = {"published mode": [], "default mode": [], "read_table": []}
+    found = []
+    for number in (len(source.schema.predictors), *attributes):
+        table = source if number == len(source.schema.predictors) else Tables(f"{source.data}-{number}", folder)
+        path = table.parquet(rows)
+        jobs = {
+            "read_table": lambda path=path: work.read_table(path),
+            "published mode": lambda path=path, table=table: work.release(path, table.schema, folder, work.PUBLISHED),
+            "default mode": lambda path=path, table=table: work.release(path, table.schema, folder, work.DEFAULT),
+        }
+        for _ in range(WIDE_REPEATS):
+            for name, job in jobs.items():
+                watch.time(f"{name}, {number} attributes", job)
+        for name in jobs:
+            lines[name].append((number, watch.median(f"{name}, {number} attributes")))
+        if number != len(source.schema.predictors):
+            for name in ("published mode", "default mode"):
+                cost, yardstick = f"{name}, {number} attributes", f"read_table, {number} attributes"
+                found.append(ratio(watch, cost, yardstick, f"{name}, {shown(rows)}", None))
+    return found, lines
+
+
+def by_rounds(source: Tables, rows: int, folder: Path) -> growth.Curves:
+    watch = work.Stopwatch(tell)
+    for rounds in ROUNDS:
+        for _ in range(WIDE_REPEATS):
+            parameters = {**work.DEFAULT, "rounds": rounds}
+            watch.time(f"{rounds}", lambda p=parameters: work.release(source.parquet(rows), source.schema, folder, p))
+    return {"default mode": [(rounds, watch.median(f"{rounds}")) for rounds in ROUNDS]}
+
+
+def start_up(source: Tables, repeats: int, folder: Path) -> list[Figure]:
+    """What a command costs that reads no rows."""
+    from scumble.files.schema_file import write_schema
+
+    found = []
+    with work.scratch(folder) as scratch:
+        schema = scratch / "schema.yaml"
+        write_schema(source.schema, schema)
+        for verb, options in (("--help", []), ("plan", ["--schema", str(schema), "--epsilon", "1"])):
+            spent = []
+            for _ in range(repeats):
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                command = [sys.executable, "-m", "scumble", verb, *options]
+                subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+            found.append(Figure(what=f"`scumble {verb}`", measured=median(spent), unit="s", detail="a new process"))
+    return found

@@ -1,0 +1,251 @@
+"""Detail inside the cells: the queries' law, the evidence against a plain twin, and rows that keep to their cells."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scumble.auditing.laws import check_added_record, check_replaced_record, engine_of
+from scumble.errors import CheckError
+from scumble.files.schema_file import parse_schema
+from scumble.methods.diffgen.detail_queries import Margins, StageChoice, StageCounts
+from scumble.methods.diffgen.evidence import (
+    Evidence,
+    Grouping,
+    Stage,
+    bins_of,
+    chances,
+    consistent,
+    shifts_of,
+    to_odds,
+)
+from scumble.methods.diffgen.fine import deal
+from scumble.methods.diffgen.method import DiffGen
+from scumble.methods.diffgen.parameters import DiffGenParams
+from scumble.model.cut import Cut
+from scumble.model.guarantee import Unit
+from scumble.model.schema import Schema
+from scumble.privacy.holder import Holder
+from scumble.privacy.noise import PaidNoise, simulation
+from scumble.privacy.query import RowQuery, Sensitivity
+from strategies import coded_rows, cuts, schemas
+
+SCHEMA = parse_schema(
+    """
+scumble: schema/1
+target: class
+attributes:
+  age: {numeric: {low: 0, high: 60, step: 1}, missing: "?"}
+  class: {classes: [x, y]}
+  job: {taxonomy: {Any: {A: {a: , b: }, B: {c: , d: }}}}
+  size: {numeric: {edges: [0, 0.5, 3]}}
+"""
+)
+
+
+@st.composite
+def evidences(draw: st.DrawFn, schema: Schema) -> Evidence:
+    """Any evidence: random odds, edges and shifts."""
+    classes = len(schema.classes)
+    kinds = 1 if classes == 2 else classes
+    generator = np.random.default_rng(draw(st.integers(0, 2**32)))
+
+    def grouping() -> Grouping:
+        edges = np.sort(generator.integers(-3000, 3000, (kinds, draw(st.integers(0, 3)))), axis=1)
+        return Grouping(edges=edges.astype(np.int32))
+
+    cut = draw(cuts(schema))
+    evidence = Evidence(
+        schema=schema,
+        cut=cut,
+        cells=generator.integers(-3000, 0, (cut.cells, classes)).astype(np.int32),
+        first=grouping(),
+    )
+    places = draw(st.lists(st.sampled_from(range(len(schema.predictors))), max_size=3))
+    for place in places:
+        bins = bins_of(schema.predictors[place].domain)
+        shape = (evidence.grouping.groups, int(bins[-1]) + 1, classes)
+        shifts = generator.integers(-2000, 2000, shape).astype(np.int32)
+        stage = Stage(place=place, bins=bins, shifts=shifts, after=grouping())
+        evidence = replace(evidence, stages=(*evidence.stages, stage))
+    return evidence
+
+
+def usable(schema: Schema) -> bool:
+    return schema.target is not None and len(schema.predictors) > 0 and len(schema.classes) > 1
+
+
+KINDS: dict[type[RowQuery], Any] = {
+    StageChoice: lambda evidence: StageChoice(evidence=evidence, places=tuple(range(len(evidence.schema.predictors)))),
+    StageCounts: lambda evidence: StageCounts(evidence=evidence, place=len(evidence.schema.predictors) - 1),
+    Margins: lambda evidence: Margins(evidence=evidence, places=tuple(range(len(evidence.schema.predictors)))),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_neighbour_law_holds(kind: type[RowQuery]) -> None:
+    @settings(max_examples=150)
+    @given(st.data())
+    def law(data: st.DataObject) -> None:
+        schema = data.draw(schemas().filter(usable))
+        query = KINDS[kind](data.draw(evidences(schema)))
+        rows = data.draw(coded_rows(schema, most_rows=8))
+        record, other = (data.draw(_record(schema)) for _ in range(2))
+        check_added_record(query, schema, rows, record)
+        check_replaced_record(query, schema, rows, record, other)
+
+    law()
+
+
+def _record(schema: Schema) -> st.SearchStrategy[tuple[int, ...]]:
+    return st.tuples(*(st.integers(0, attribute.domain.size - 1) for attribute in schema.attributes))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_lowered_bound_is_noticed(kind: type[RowQuery], monkeypatch: pytest.MonkeyPatch) -> None:
+    true = kind.sensitivity
+
+    def lowered(self: RowQuery, unit: Unit) -> Sensitivity:
+        return replace(true(self, unit), bound=true(self, unit).bound - 1)
+
+    monkeypatch.setattr(kind, "sensitivity", lowered)
+    flat = Evidence(
+        schema=SCHEMA,
+        cut=Cut.top(SCHEMA),
+        cells=np.zeros((1, 2), dtype=np.int32),
+        first=Grouping(edges=np.zeros((1, 0), dtype=np.int32)),
+    )
+    with pytest.raises(CheckError):
+        check_added_record(KINDS[kind](flat), SCHEMA, [], (0, 0, 0, 0))
+
+
+@given(st.data())
+@settings(max_examples=60)
+def test_groups_are_those_of_a_plain_twin_however_rows_are_cut_into_blocks(data: st.DataObject) -> None:
+    schema = data.draw(schemas().filter(usable))
+    evidence = data.draw(evidences(schema))
+    rows = data.draw(coded_rows(schema, most_rows=9))
+    whole = StageCounts(evidence=evidence, place=0)
+    expected = np.zeros(whole.shape, dtype=np.int64)
+    target = [attribute.name for attribute in schema.attributes].index(str(schema.target))
+    for row in rows:
+        codes = [code for place, code in enumerate(row) if place != target]
+        bins = bins_of(schema.predictors[0].domain)
+        expected[_twin_group(evidence, codes), bins[codes[0]], row[target]] += 1
+    assert (whole.answer(engine_of(schema, rows).blocks()) == expected.ravel()).all()
+    single = [tuple(column[place : place + 1] for column in _block(schema, rows)) for place in range(len(rows))]
+    assert (whole.answer(single) == expected.ravel()).all()
+
+
+def _block(schema: Schema, rows: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
+    blocks = list(engine_of(schema, rows).blocks())
+    return blocks[0] if blocks else ()
+
+
+def _twin_group(evidence: Evidence, codes: Sequence[int]) -> int:
+    """One record at a time, from the definition."""
+    cell = 0
+    for (name, nodes), code in zip(evidence.cut.nodes.items(), codes, strict=True):
+        del name
+        cell = cell * len(nodes) + next(place for place, node in enumerate(nodes) if node.low <= code < node.high)
+    odds = [int(value) for value in evidence.cells[cell]]
+    group = _sorted_in(evidence.first, odds)
+    for stage in evidence.stages:
+        assert stage.place is not None
+        shift = stage.shifts[group, stage.bins[codes[stage.place]]]
+        odds = [value + int(more) for value, more in zip(odds, shift, strict=True)]
+        group = _sorted_in(stage.after, odds)
+    return group
+
+
+def _sorted_in(grouping: Grouping, odds: list[int]) -> int:
+    levels = grouping.edges.shape[1] + 1
+    if len(odds) == 2:
+        kind, lean = 0, odds[1] - odds[0]
+    else:
+        kind = odds.index(max(odds))
+        lean = odds[kind] - sorted(odds)[-2]
+    return kind * levels + sum(lean > edge for edge in grouping.edges[kind])
+
+
+def test_a_table_without_noise_tells_the_chances_of_its_own_counts() -> None:
+    table = np.array([[[400, 100], [50, 450]], [[900, 100], [300, 700]]])
+    told = table.sum(axis=1) / table.sum(axis=(1, 2))[:, np.newaxis]
+    odds = to_odds(told)[:, np.newaxis, :] + shifts_of(table, told, 1e-6)
+    found = chances(odds.reshape(-1, 2)).reshape(table.shape)
+    assert np.allclose(found, table / table.sum(axis=2, keepdims=True), atol=2e-3)
+
+
+def test_a_table_of_noise_alone_tells_nothing() -> None:
+    generator = np.random.default_rng(5)
+    told = np.array([[0.7, 0.3]])
+    table = np.rint(np.outer(np.full(20, 50.0), told[0]) + generator.normal(0, 40, (20, 2))).astype(np.int64)
+    quiet = np.abs(shifts_of(table[np.newaxis], told, 4000.0))
+    assert quiet.max() < 0.2 * 1024
+
+
+def test_bins_cover_every_code_in_order_and_missing_stays_apart() -> None:
+    for attribute in SCHEMA.predictors:
+        bins = bins_of(attribute.domain)
+        assert len(bins) == attribute.domain.size
+        assert (np.diff(bins) >= 0).all() and set(bins) == set(range(bins[-1] + 1))
+    ages = bins_of(SCHEMA["age"].domain)
+    assert (ages == ages[-1]).sum() == 1
+
+
+@given(
+    st.lists(st.lists(st.integers(1, 99), min_size=3, max_size=3), min_size=1, max_size=60),
+    st.integers(0, 2**32),
+)
+def test_classes_are_dealt_as_their_chances_add_up(weights: list[list[int]], seed: int) -> None:
+    chance = np.array(weights) / np.sum(weights, axis=1, keepdims=True)
+    labels = deal(chance, [np.arange(len(chance))], simulation(seed))
+    climb = np.cumsum(chance[:, 0])
+    assert (np.abs(np.cumsum(labels == 0) - climb) <= 1 + 1e-9).all()
+
+
+def test_every_row_has_each_class_as_often_as_its_chance_says() -> None:
+    """2,000 deals; six standard errors."""
+    chance = np.array([[0.2, 0.3, 0.5], [0.9, 0.05, 0.05], [0.1, 0.1, 0.8], [0.4, 0.4, 0.2]])
+    deals = np.stack([deal(chance, [np.arange(4)], simulation(seed)) for seed in range(2000)])
+    for label in range(3):
+        share = (deals == label).mean(axis=0)
+        assert (np.abs(share - chance[:, label]) < 6 * np.sqrt(0.25 / 2000)).all()
+
+
+@given(st.data())
+@settings(max_examples=40, deadline=None)
+def test_fine_rows_keep_to_their_cells_on_any_table(data: st.DataObject) -> None:
+    schema = data.draw(schemas().filter(usable))
+    rows = data.draw(coded_rows(schema, most_rows=20))
+    parameters = DiffGenParams(epsilon=data.draw(st.sampled_from(["1/10", "3", "40"])))
+    method = DiffGen()
+    plan = method.plan(schema, parameters)
+    assert sum((spend.total(schema.unit) for spend in plan.spends), Fraction(0)) == parameters.epsilon
+    holder = Holder(engine=engine_of(schema, rows), noise=PaidNoise(), plan=plan)
+    made = method.run(schema, parameters, holder)
+    assert made.fine is not None
+    assert set(made.fine.columns) == {attribute.name for attribute in schema.attributes}
+    assert {len(column) for column in made.fine.columns.values()} == {made.count.sum()}
+    assert made.fine.schema == schema
+
+
+def test_detail_is_left_out_where_somebody_settles_the_cells() -> None:
+    assert DiffGenParams(epsilon=1).in_detail
+    assert DiffGenParams(epsilon=1, rounds=3, detail="yes").in_detail
+    for given_too in ({"rounds": 3}, {"score": "gini"}, {"selection_share": "1/2"}, {"leaves": True}, {"detail": "no"}):
+        assert not DiffGenParams(epsilon=1, **given_too).in_detail
+    with pytest.raises(ValueError, match="detail"):
+        DiffGenParams(epsilon=1, selection="published", detail="yes")
+
+
+def test_consistent_tables_keep_their_totals() -> None:
+    table = np.array([[[5, -3], [-2, 9], [4, 1]]])
+    made = consistent(table)
+    assert (made >= 0).all()
+    assert np.allclose(made.sum(axis=1), table.sum(axis=1))
