@@ -14,13 +14,13 @@ import tables
 from figures import Figure, Section
 from harness import MILLION, SMALL, Tables, shown, tell
 
-ONE_WAY, CONDITIONAL = 4.5, 14
-"""How many times what reading the same bytes costs, where it would be noticed that counting got slower."""
+ONE_WAY, CONDITIONAL = 2.5, 8
+"""How many times what reading the same bytes costs."""
 COUNTING_TEXT = """\
 Attributes share joint tables, so that a row of the one-way tables moves five counters instead of fourteen. Those five
 are what is left: each is read, raised and written back on its own, while adding up words takes eight codes at once and
-waits for memory alone. A round with 200 cells moves eleven, for tables by cell are too long to share a cache. The aim
-was 2.5 times and 8 times what adding up words costs; it is not reached."""
+waits for memory alone. A round with 200 cells moves eleven, for tables by cell are too long to share a cache. That is
+why these limits are missed."""
 SPARK_TEXT = """\
 Seconds by the clock, for the work is done by other processes: two executors of one core each on this machine. A round
 is one job whatever its size; on small data it is made of starting tasks. The engine counts each partition by the loops

@@ -59,6 +59,7 @@ def machine() -> dict[str, str]:
     return {
         "processor": f"{os.cpu_count()} cores, {_processor()}",
         "memory": f"{memory:.0f} GB",
+        "load": f"{os.getloadavg()[0]:.0f} programs at work in the last minute",
         "system": f"{platform.system()} {platform.machine()}",
         "Python": platform.python_version(),
         **{name: version(name) for name in LIBRARIES},

@@ -25,6 +25,6 @@ def _panel(title: str, x_label: str, y_label: str, curves: Curves, *, logarithmi
     series = tuple(
         Series(label=label, points=tuple(Point(x=x, y=y) for x, y in points))
         for label, points in curves.items()
-        if points
+        if len(points) > 1
     )
     return Panel(title=title, x_label=x_label, y_label=y_label, series=series, logarithmic=logarithmic, from_zero=True)

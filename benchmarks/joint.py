@@ -42,6 +42,7 @@ def main() -> int:
     reader.add_argument("what", choices=["accuracy", "cost", "peer"])
     reader.add_argument("--splits", type=int, default=40, help="how many random splits of Adult (default: %(default)s)")
     reader.add_argument("--epsilons", nargs="*", default=["0.1", "0.5", "1"], help="budgets (default: 0.1 0.5 1)")
+    reader.add_argument("--own-defaults", action="store_true", help="also owners apart who leave all to the defaults")
     reader.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     reader.add_argument("--results", type=Path, default=RESULTS, help="where runs are kept (default: %(default)s)")
     reader.add_argument("--page", type=Path, default=PAGE, help="the page to write into (default: %(default)s)")
@@ -50,7 +51,9 @@ def main() -> int:
     given.results.mkdir(parents=True, exist_ok=True)
     match given.what:
         case "accuracy":
-            text = joint_accuracy.section(given.results, given.splits, given.epsilons, given.jobs)
+            text = joint_accuracy.section(
+                given.results, given.splits, given.epsilons, given.jobs, own_defaults=given.own_defaults
+            )
         case "cost":
             text = joint_cost.section(given.results, given.page.parent)
         case _:

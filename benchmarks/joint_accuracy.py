@@ -11,20 +11,13 @@ OWNERS = (2, 3, 5)
 JOINT, GRID, ONE, DETAILED = "joint-3", "joint-3:positions=32", "together", "diffgen"
 ALONE = "detail=auto,score=auto"
 """What an owner who is alone would leave to the defaults."""
-CONTENDERS = (
-    JOINT,
-    GRID,
-    ONE,
-    DETAILED,
-    *(f"apart-{owners}" for owners in OWNERS),
-    *(f"apart-{owners}:{ALONE}" for owners in OWNERS),
-)
 
 
-def section(results: Path, splits: int, epsilons: Sequence[str], jobs: int) -> str:
+def section(results: Path, splits: int, epsilons: Sequence[str], jobs: int, *, own_defaults: bool = False) -> str:
+    apart = {owners: [f"apart-{owners}"] + [f"apart-{owners}:{ALONE}"] * own_defaults for owners in OWNERS}
     comparison = Comparison(
         tables=("adult",),
-        contenders=CONTENDERS,
+        contenders=(JOINT, GRID, ONE, DETAILED, *(name for names in apart.values() for name in names)),
         epsilons=tuple(epsilons),
         splits=tuple(range(splits)),
         classifiers=("tree",),
@@ -34,21 +27,25 @@ def section(results: Path, splits: int, epsilons: Sequence[str], jobs: int) -> s
         print(f"\r{label}: {done} of {total}", end="" if done != total else "\n", file=sys.stderr, flush=True)
 
     found = Figures(compare(comparison, results / "cache", jobs=jobs, progress=tell).outcomes)
-    text = [f"{splits} random 2/3–1/3 splits, seeds 0 to {splits - 1}.", ""]
-    text += ["| eps | owners | joint | one owner has all rows | apart | apart, own defaults |"]
-    text += ["|---|---|---|---|---|---|"]
+    text = [f"{splits} random 2/3–1/3 splits, seeds 0 to {splits - 1}; in brackets standard errors.", ""]
+    head = ["eps", "owners", "joint", "one owner has all rows; joint is", "apart; joint is"]
+    head += ["apart by own defaults; joint is"] * own_defaults
+    text += [_row(head), _row(["---"] * len(head))]
     for epsilon in comparison.epsilons:
-        for owners in OWNERS:
-            others = (ONE, f"apart-{owners}", f"apart-{owners}:{ALONE}")
-            cells = [found.mean(JOINT, epsilon), *(found.both(JOINT, other, epsilon) for other in others)]
-            text.append(f"| {epsilon} | {owners} | {' | '.join(cells)} |")
-    text += ["", "What is lost against one owner, in steps:", ""]
-    text += ["| eps | one owner, defaults | without detail, by `accuracy` | joint | joint, 32 positions |"]
-    text += ["|---|---|---|---|---|"]
+        for owners, names in apart.items():
+            cells = [found.mean(JOINT, epsilon), *(found.both(JOINT, other, epsilon) for other in (ONE, *names))]
+            text.append(_row([epsilon, str(owners), *cells]))
+    text += ["", "One owner with all rows, by the defaults, and what every step away from that changes:", ""]
+    head = ["eps", "one owner, defaults", "the same without detail, by `accuracy`", "joint", "joint, 32 positions"]
+    text += [_row(head), _row(["---"] * len(head))]
     for epsilon in comparison.epsilons:
         steps = [found.both(DETAILED, other, epsilon, reverse=True) for other in (ONE, JOINT, GRID)]
-        text.append(f"| {epsilon} | {found.mean(DETAILED, epsilon)} | {' | '.join(steps)} |")
+        text.append(_row([epsilon, found.mean(DETAILED, epsilon), *steps]))
     return "\n".join([*text, ""])
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 class Figures:

@@ -48,6 +48,18 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def left_out(options: argparse.Namespace) -> str:
+    """What the page does not show, because this run was told to spare it."""
+    spared = {
+        "tables of 50 and 200 attributes": not options.wide,
+        "100 million rows": not options.large,
+        "Spark": options.no_spark,
+        "AIM and MST": options.peers is None,
+    }
+    names = [name for name, is_spared in spared.items() if is_spared]
+    return f"Left out of this run: {', '.join(names)}." if names else ""
+
+
 def main() -> int:
     options = arguments()
     options.work.mkdir(parents=True, exist_ok=True)
@@ -67,7 +79,7 @@ def main() -> int:
     sections = [
         Section(title="A release", figures=timed),
         Section(title="Counting", figures=counted, text=COUNTING_TEXT),
-        Section(title="More attributes", figures=widened, text=WIDE_TEXT),
+        *([Section(title="More attributes", figures=widened, text=WIDE_TEXT)] if widened else []),
         Section(title="Memory", figures=held),
         *([] if on_spark is None else [on_spark[0]]),
         *([] if peers is None else [Section(title="Peers", figures=peers[0], text=peers[1])]),
@@ -91,7 +103,7 @@ def main() -> int:
         curves = by_rounds(source, rows[0], options.work)
         growth.draw(picture, by_rows, by_attributes, curves, {f"{shown(rows[-1])}, one thread": by_cells})
         sections.append(Section(title="Growth", figures=[], picture=picture.name))
-        page.write_text(figures.page(sections, f"Medians of {options.repeats}."), encoding="utf-8")
+        page.write_text(figures.page(sections, f"Medians of {options.repeats}. {left_out(options)}"), encoding="utf-8")
     return figures.exit_code(found)
 
 

@@ -59,7 +59,7 @@ def test_the_same_task_under_epsilon(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     found = {(row["told"], row["promise"]): row["accuracy"] for row in figure.rows}
     assert found[as_local.ENOUGH, "16"] > 0.85 > 0.8 > found[as_local.EVERYTHING, "4"]
     assert found[as_local.EVERYTHING, as_local.INTERVAL] > 0.9
-    assert len(figure.claims) == 4
+    assert len(figure.claims) == 6
 
 
 def test_the_demonstrations_are_figures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 Error rates. All checks of true mechanisms in `make test-audit` share one error rate of 1e-5 (`audit_family.py`). A bug
 is missed when two audits in a row miss it. Runs are chosen so that one audit misses its event with a probability far
-below 1e-4, by the frequencies at which it was seen: together, the fifteen bugs below are missed less than once in 1e5
-times. `pytest -s` prints that probability, and what each check would find with probability 0.99; see docs/audit.md.
+below 1e-4, by the frequencies at which it was seen, and its search with less than 1e-3. `pytest -s` prints the former,
+and what each check would find with probability 0.99; docs/audit.md says what these figures leave out.
 """
 
 from dataclasses import dataclass

@@ -5,10 +5,10 @@ source of noise for each run. `SingleAnswer` has the holder answer one query and
 counts and selections are drawn in the hundreds of thousands a minute.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -57,6 +57,9 @@ class Remembering:
 
     def blocks(self) -> Iterator[Block]:
         return self._engine.blocks()
+
+    def add_up(self, work: Callable[[Iterable[Block]], Any]) -> Any:
+        return work(self.blocks())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -151,7 +151,7 @@ def markdown(findings: list[Finding]) -> str:
             f"| {name} | {each.unit.value} | {budget_text(each.declared)} | {each.found:.3f}{mark} "
             f"| {100 * each.found / float(each.declared):.0f} % | {sure} | {each.judged:,} | {smallest} |"
         )
-    together = f"The confidence of {sure} is that of all {len(findings)} lines together."
+    together = f"The confidence of {sure} is that of all {findings[0].claims} lines together."
     return "\n".join([*lines, "", together, "", *_alone(findings), "", exact_table()])
 
 

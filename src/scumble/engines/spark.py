@@ -4,7 +4,7 @@ Coding and counting are those of every engine, run on Arrow batches inside the e
 ways. The coded rows are kept in memory, on the executors' disks where that is full, and made anew from the source where
 an executor is lost. An answer is one job: each partition counts its rows, the partitions' tables are added up in a
 shuffle, the sums come to the driver. SQL's own way, `GROUPING SETS` over coded columns, gives the same counts and took
-many times as long (docs/benchmarks.md).
+three to four times as long (docs/scale.md).
 """
 
 from collections.abc import Callable, Iterable, Iterator

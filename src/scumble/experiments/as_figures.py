@@ -3,7 +3,7 @@
 Everything here is about made-up people, so blurring may be seeded.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -155,10 +155,12 @@ def matrix(columns: Mapping[str, Integers]) -> npt.NDArray[np.float64]:
     return np.stack([columns[name] for name in RANGES], axis=1).astype(np.float64)
 
 
-def published_values(model: NoiseModel, columns: Mapping[str, Integers]) -> npt.NDArray[np.float64]:
-    """Published codes of the nine numbers as numbers."""
+def published_values(
+    model: NoiseModel, columns: Mapping[str, Integers], names: Iterable[str] = tuple(RANGES)
+) -> npt.NDArray[np.float64]:
+    """Published codes of attributes, by default of all nine, as a table of numbers."""
     result = []
-    for name in RANGES:
+    for name in names:
         grid = model.published[name].domain
         assert isinstance(grid, Grid)
         result.append(grid.edge_floats[columns[name]])

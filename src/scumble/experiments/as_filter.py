@@ -7,15 +7,15 @@ table and its noise model goes in.
 """
 
 from decimal import Decimal
-from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
-from scumble.experiments.as_figures import NOISES, Row
+from scumble.experiments.as_figures import NOISES, Row, published_values
 from scumble.experiments.charts import Chart, Panel, Point, Series
 from scumble.experiments.figure import Claim, Figure, Request
 from scumble.model.blurred import BlurredAttribute
+from scumble.model.channel import Additive
 from scumble.model.noise_model import for_privacy
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Grid
@@ -69,11 +69,11 @@ def filtered(published: Floats, variances: Floats) -> Floats:
 
 def noise_variance(blurred: BlurredAttribute) -> float:
     """Of the noise model's own law, in the attribute's unit."""
-    channel = blurred.channel
-    weights = np.asarray(channel.weights, dtype=np.float64)  # type: ignore[attr-defined]
-    steps = np.arange(len(weights)) - len(weights) // 2
-    step = Fraction(blurred.attribute.domain.step) / channel.refine  # type: ignore[union-attr, attr-defined, arg-type]
-    return float((weights / weights.sum() * steps**2).sum()) * float(step) ** 2
+    channel, grid = blurred.channel, blurred.attribute.domain
+    assert isinstance(channel, Additive) and isinstance(grid, Grid) and grid.step is not None
+    weights = channel.weights / channel.weights.sum()
+    steps = np.arange(len(weights)) - channel.reach
+    return float((weights * steps**2).sum()) * (float(grid.step) / channel.refine) ** 2
 
 
 def widths(noise: str, number: int, correlation: float, *, people: int = PEOPLE, seed: int = SEED) -> Row:
@@ -84,8 +84,7 @@ def widths(noise: str, number: int, correlation: float, *, people: int = PEOPLE,
     names = model.told
     cells = {name: np.floor(true[:, place] * 10 + 1e-9).astype(np.int64) for place, name in enumerate(names)}
     told = perturb_block(model, cells, words=SimulatedWords(draw))
-    edges = [model.published[name].domain.edge_floats for name in names]  # type: ignore[union-attr]
-    published = np.stack([each[told[name]] for each, name in zip(edges, names, strict=True)], axis=1)
+    published = published_values(model, told, names)
     variances = np.array([noise_variance(model[name]) for name in names])
     alone = np.column_stack([filtered(published[:, [place]], variances[[place]]) for place in range(number)])
     average = np.broadcast_to(published.mean(axis=0), published.shape)

@@ -1,8 +1,8 @@
 """Why ByClass misses a claim on Function 2: how far one attribute at a time can go, and how far the leaves take it.
 
 Beside ByClass and Local as printed and as we run them stands ByClass given the true distribution of every attribute in
-every class, which no reconstruction can better. What is then still lost is lost by the association: ranks of blurred
-values say too little about which values of two attributes go together.
+every class, which is the most a reconstruction could find. What is then still lost is lost by the association: ranks of
+blurred values say too little about which values of two attributes go together.
 """
 
 from collections.abc import Sequence
@@ -131,7 +131,7 @@ def as_limits(request: Request) -> Figure:
 
 NOTE = (
     "`true distributions`: each class's true distribution of each attribute in place of the reconstructed one, the "
-    "rest as printed. It needs the true rows, so it is a bound and no method."
+    "rest as printed. It needs the true rows, so it is a yardstick and no method."
 )
 
 

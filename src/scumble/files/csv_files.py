@@ -17,7 +17,7 @@ BLOCK_BYTES = 1 << 24
 FIRST_BYTES = 1 << 12
 LONGEST_HEADER = 1 << 20
 DELIMITERS = (",", ";", "\t", "|")
-COMPRESSED = (".gz", ".zst", ".bz2", ".lz4")
+COMPRESSED = {".gz": "gzip", ".zst": "Zstandard", ".bz2": "bzip2", ".lz4": "LZ4"}
 """Endings by which Arrow tells how a file is compressed."""
 
 
@@ -68,7 +68,11 @@ class CSVSource:
                         break
             return line.split(b"\n")[0][:LONGEST_HEADER].decode("utf-8-sig").rstrip("\r")
         except OSError as error:
-            problem = error.strerror if error.errno else f"it is no {self.path.suffix[1:]} file, or cut short"
+            problem = (
+                error.strerror
+                if error.errno
+                else f"it is no {COMPRESSED.get(self.path.suffix, 'readable')} file, or cut short"
+            )
             raise InputError(f"{self.path} cannot be read: {problem}. Check the file.") from None
         except UnicodeDecodeError:
             raise InputError(f"{self.path} is not UTF-8 text. Convert it, or give a Parquet file.") from None

@@ -126,7 +126,7 @@ class Connecting:
                     f"{self._agreement.deadlines.start} seconds. Start all parties at about the same time, and see "
                     "that their addresses in the agreement can be reached.",
                     seat=missing[0],
-                    ending=Ending.LOST,
+                    ending=Ending.ABSENT,
                 )
             for link in self.links.values():
                 if link.loss is not None:

@@ -42,6 +42,8 @@ class Ending(IntEnum):
     """A third party sent what the protocol does not allow."""
     DIFFERS = 5
     """A third party has another agreement, or another certificate than the agreement has."""
+    ABSENT = 6
+    """A third party did not come."""
 
 
 class FrameError(ScumbleError):

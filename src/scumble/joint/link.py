@@ -273,4 +273,5 @@ _WORDS = {
     Ending.STALLED: "stalled",
     Ending.REFUSED: "sent what the protocol does not allow",
     Ending.DIFFERS: "does not fit the agreement",
+    Ending.ABSENT: "did not come",
 }

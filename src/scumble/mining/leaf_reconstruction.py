@@ -2,10 +2,10 @@
 
 The paper rebuilds one attribute at a time and lets ranks say which rows go together, so a leaf's numbers still mix rows
 from its neighbours: with the true distribution of every attribute in hand, Function 2 at 100 % uniform privacy is
-learned to 77 % that way. A leaf is a box of intervals, and noise on the attributes of a row is independent. So how
-likely a row is blurred from a leaf into what it tells is a product over the tested attributes, and the paper's
-iteration over leaves in place of intervals takes neighbours apart again. The tests stay as they were grown; only the
-numbers they are pruned and judged by change.
+learned to 76 % that way (`scumble reproduce as-limits`). A leaf is a box of intervals, and noise on the attributes of a
+row is independent. So how likely a row is blurred from a leaf into what it tells is a product over the tested
+attributes, and the paper's iteration over leaves in place of intervals takes neighbours apart again. The tests stay as
+they were grown; only the numbers they are pruned and judged by change.
 
 Within a leaf an attribute is taken to be distributed as its class is between the leaf's bounds.
 """

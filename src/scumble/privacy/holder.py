@@ -7,7 +7,7 @@ engine, a source of noise, and a purse made from the plan; an answer with no pla
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,7 +16,18 @@ from scumble.model.counts import Counts, Integers, Tabulation
 from scumble.model.guarantee import Unit
 from scumble.model.plan import Plan, PlanWithoutDP
 from scumble.privacy.noise import Noise, Selection, selection_scale
-from scumble.privacy.query import Block, Box, Choice, Measurement, Query, RowChoice, RowMeasurement, Sensitivity
+from scumble.privacy.query import (
+    Block,
+    Box,
+    Choice,
+    Measurement,
+    Query,
+    RowChoice,
+    RowMeasurement,
+    RowQuery,
+    Sensitivity,
+    SummedRows,
+)
 
 OFFSET_BITS = 16
 """Scores are multiplied by 2^16 before offsets are added, so that an offset in 2^-16 steps is exact."""
@@ -28,6 +39,8 @@ class Tabulates(Protocol):
     def tabulate(self, request: Tabulation) -> Counts: ...
 
     def blocks(self) -> Iterable[Block]: ...
+
+    def add_up(self, work: Callable[[Iterable[Block]], Any]) -> Any: ...
 
 
 class Answers(Protocol):
@@ -192,7 +205,7 @@ class Holder:
         epsilon = self.purse.pay_parts(spend, query.parts)
         unit = self.purse.unit(spend)
         sensitivity = query.sensitivity(unit)
-        lines = query.answer(self._engine.blocks())
+        lines = self._answer_from_rows(query)
         if len(lines) != max(1, len(query.parts)):
             raise BudgetError(f"{type(query).__name__} answers in more lines than it has parts. Nothing was told.")
         chosen = [self._select(scores, sensitivity, unit, epsilon, selection, None) for scores in lines]
@@ -203,7 +216,7 @@ class Holder:
         """The query's answer with exact discrete Laplace noise."""
         epsilon = self.purse.pay(spend, [query]) if isinstance(query, Query) else self.purse.pay_parts(spend, ())
         bound = query.sensitivity(self.purse.unit(spend)).bound
-        exact = self._answer(query) if isinstance(query, Query) else query.answer(self._engine.blocks())
+        exact = self._answer(query) if isinstance(query, Query) else self._answer_from_rows(query)
         noisy = self._noise.laplace(exact, sensitivity=bound, epsilon=epsilon)
         self._answered(spend)
         return noisy
@@ -219,6 +232,11 @@ class Holder:
         if self._last is None or self._last[0] != query.tabulation:
             self._last = query.tabulation, self._engine.tabulate(query.tabulation)
         return query.answer(self._last[1])
+
+    def _answer_from_rows(self, query: RowQuery) -> Integers:
+        if isinstance(query, SummedRows):
+            return query.finish(self._engine.add_up(query.gather))
+        return query.answer(self._engine.blocks())
 
     def _select(
         self,

@@ -184,6 +184,21 @@ class RowQuery(ABC):
         """How far neighbouring tables can move the answer, with the argument in the docstring."""
 
 
+class SummedRows(RowQuery):
+    """A row query that needs rows for sums alone: an engine whose rows lie apart can add these up where they lie."""
+
+    @abstractmethod
+    def gather(self, blocks: Iterable[Block]) -> Integers:
+        """Whole numbers that add up over the rows, however these are cut into blocks."""
+
+    def finish(self, sums: Integers) -> Integers:
+        """The answer from the sums."""
+        return sums
+
+    def answer(self, blocks: Iterable[Block]) -> Integers:
+        return self.finish(self.gather(blocks))
+
+
 class RowChoice(RowQuery):
     """A row query whose answer has one line of scores for each part, or a single line; an index is chosen in each.
 

@@ -18,7 +18,7 @@ from scumble.methods.diffgen.evidence import (
     odds_of_cells,
     shifts_of,
 )
-from scumble.methods.diffgen.fine import Rows
+from scumble.methods.diffgen.fine import Rows, thinned
 from scumble.methods.diffgen.parameters import DetailSettings
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut
@@ -37,6 +37,7 @@ CALIBRATE = "count the groups"
 COUNT_REST = "count the other attributes"
 
 CALIBRATION_GROUPS = 12
+DRAFT_ROWS = 100_000
 
 
 def detail_spends(epsilon: Fraction, settings: DetailSettings) -> tuple[Spend, ...]:
@@ -89,17 +90,20 @@ class Detail:
 def add_detail(
     cut: Cut, count: Integers, variance: float, epsilon: Fraction, settings: DetailSettings, holder: Answers
 ) -> Detail:
-    """Measure, stage by stage, and draw the rows."""
+    """Measure, stage by stage, then draw the rows.
+
+    What the stages have told so far is looked at on a draft: rows drawn from it, no more than groups need.
+    """
     schema = cut.schema
     prices = {spend.label: spend.epsilon for spend in detail_spends(epsilon, settings)}
     generator = simulation(_seed(count))
     cells = odds_of_cells(count, variance**0.5)
-    weights = np.repeat(np.arange(len(count)), count.sum(axis=1))
-    evidence = Evidence(schema=schema, cut=cut, cells=cells, first=Grouping.learn(cells[weights], settings.groups))
-    rows = Rows(evidence, count, generator)
+    few = thinned(count, DRAFT_ROWS)
+    first = Grouping.learn(cells[np.repeat(np.arange(len(few)), few.sum(axis=1))], settings.groups)
+    evidence = Evidence(schema=schema, cut=cut, cells=cells, first=first)
+    draft, rows = Rows(evidence, few, generator), Rows(evidence, count, generator)
     left = list(range(len(schema.predictors)))
     measured: list[dict[str, Any]] = []
-    story = []
     for number in range(settings.tables):
         place = left[0]
         if settings.choice_share:
@@ -107,19 +111,13 @@ def add_detail(
             place = left[holder.choose_in_parts(query, spend=CHOOSE_TABLE)[0]]
         left.remove(place)
         table = _measure(evidence, place, COUNT_TABLE, holder)
-        last = number == settings.tables - 1
-        stage = _stage(
-            rows,
-            place,
-            table,
-            _deviation(prices[COUNT_TABLE], holder.unit),
-            schema,
-            CALIBRATION_GROUPS if last else settings.groups,
-        )
+        groups = CALIBRATION_GROUPS if number == settings.tables - 1 else settings.groups
+        stage = _stage(draft, place, table, _deviation(prices[COUNT_TABLE], holder.unit), schema, groups)
+        rows.draw(place, consistent(table))
+        rows.advance(stage)
         evidence = replace(evidence, stages=(*evidence.stages, stage))
-        name = schema.predictors[place].name
-        measured.append({"attribute": name, "groups": len(table), "counts": table.tolist()})
-        story.append(f"{name} by class, in {len(table)} groups")
+        measured.append({"attribute": schema.predictors[place].name, "groups": len(table), "counts": table.tolist()})
+    story = tuple(f"{table['attribute']} by class, in {table['groups']} groups" for table in measured)
     if left:
         margins = Margins(evidence=evidence, places=tuple(left))
         told = margins.split(holder.measure(margins, spend=COUNT_REST))
@@ -127,7 +125,7 @@ def add_detail(
             rows.draw_by_margin(place, project(margin, max(rows.rows, 1)))
             measured.append({"attribute": schema.predictors[place].name, "counts": margin.tolist()})
     table = _measure(evidence, None, CALIBRATE, holder)
-    _stage(rows, None, table, _deviation(prices[CALIBRATE], holder.unit), schema, 1)
+    rows.advance(_stage(draft, None, table, _deviation(prices[CALIBRATE], holder.unit), schema, 1))
     measured.append({"groups": len(table), "counts": table.tolist()})
     names = [attribute.name for attribute in schema.predictors]
     codes = dict(zip(names, rows.codes, strict=True)) | {str(schema.target): rows.deal()}
@@ -135,7 +133,7 @@ def add_detail(
     return Detail(
         fine=FineRows(schema=schema, columns=columns),
         document={"unit of log-odds": f"1/{ODDS_UNIT}", "measured": measured},
-        story=tuple(story),
+        story=story,
     )
 
 
@@ -144,16 +142,16 @@ def _measure(evidence: Evidence, place: int | None, spend: str, holder: Answers)
     return holder.measure(query, spend=spend).reshape(query.shape)
 
 
-def _stage(rows: Rows, place: int | None, table: Integers, deviation: float, schema: Schema, groups: int) -> Stage:
-    """The stage that a table makes; the rows take their values and odds from it."""
-    shifts = shifts_of(table, rows.told(len(table)), deviation)
+def _stage(draft: Rows, place: int | None, table: Integers, deviation: float, schema: Schema, groups: int) -> Stage:
+    """The stage that a table makes; the draft takes its values and odds from it."""
+    shifts = shifts_of(table, draft.told(len(table)), deviation)
     bins = np.zeros(1, dtype=np.int64) if place is None else bins_of(schema.predictors[place].domain)
     if place is not None:
-        rows.draw(place, consistent(table))
-    unsorted = Stage(place=place, bins=bins, shifts=shifts, after=Grouping.learn(rows.odds[:0], 1))
-    rows.advance(unsorted)
-    stage = replace(unsorted, after=Grouping.learn(rows.odds, groups))
-    rows.groups = stage.after.sort(rows.odds)
+        draft.draw(place, consistent(table))
+    unsorted = Stage(place=place, bins=bins, shifts=shifts, after=Grouping.learn(draft.odds[:0], 1))
+    draft.advance(unsorted)
+    stage = replace(unsorted, after=Grouping.learn(draft.odds, groups))
+    draft.groups = stage.after.sort(draft.odds)
     return stage
 
 

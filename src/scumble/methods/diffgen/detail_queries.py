@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -11,20 +12,25 @@ from scumble.methods.diffgen.evidence import Evidence, bins_of
 from scumble.methods.diffgen.scores import PURITY_SCALE, purity
 from scumble.model.counts import Integers
 from scumble.model.guarantee import Unit
-from scumble.privacy.query import Block, RowChoice, RowMeasurement, Sensitivity
+from scumble.privacy.query import Block, RowChoice, RowMeasurement, Sensitivity, SummedRows
 
 
 @dataclass(frozen=True, kw_only=True)
-class StageChoice(RowChoice):
+class StageChoice(RowChoice, SummedRows):
     """Which attribute tells most about the class beyond the evidence: the purity of (group, value) for each."""
 
     evidence: Evidence
     places: tuple[int, ...]
     """The predictors to choose from, by their place in the schema."""
 
-    def answer(self, blocks: Iterable[Block]) -> Integers:
-        tables = _tables(self.evidence, self.places, blocks)
-        return np.array([[int(purity(table.reshape(-1, table.shape[-1])).sum()) for table in tables]])
+    def gather(self, blocks: Iterable[Block]) -> Integers:
+        return np.concatenate([table.ravel() for table in _tables(self.evidence, self.places, blocks)])
+
+    def finish(self, sums: Integers) -> Integers:
+        shapes = [_shape(self.evidence, place) for place in self.places]
+        tables = np.split(sums, np.cumsum([prod(shape) for shape in shapes])[:-1])
+        worths = [purity(table.reshape(-1, shape[-1])) for table, shape in zip(tables, shapes, strict=True)]
+        return np.array([[int(worth.sum()) for worth in worths]])
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
         """A record's group follows from the record and from answers paid before, so for each candidate a record lies
@@ -34,13 +40,13 @@ class StageChoice(RowChoice):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StageCounts(RowMeasurement):
+class StageCounts(RowMeasurement, SummedRows):
     """How many records of each class lie in each (group, bin of an attribute); without an attribute, in each group."""
 
     evidence: Evidence
     place: int | None
 
-    def answer(self, blocks: Iterable[Block]) -> Integers:
+    def gather(self, blocks: Iterable[Block]) -> Integers:
         return _tables(self.evidence, (self.place,), blocks)[0].ravel()
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
@@ -54,13 +60,13 @@ class StageCounts(RowMeasurement):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Margins(RowMeasurement):
+class Margins(RowMeasurement, SummedRows):
     """How many records have each bin of some attributes, whatever their class: one histogram each, end to end."""
 
     evidence: Evidence
     places: tuple[int, ...]
 
-    def answer(self, blocks: Iterable[Block]) -> Integers:
+    def gather(self, blocks: Iterable[Block]) -> Integers:
         flat = Evidence(
             schema=self.evidence.schema,
             cut=self.evidence.cut,

@@ -140,31 +140,85 @@ class Settings:
         return 1 - (self.detail.share if self.detail else Fraction(0))
 
 
-def settle_detail(schema: Schema, parameters: DiffGenParams) -> tuple[DetailSettings, Score, int]:
-    """How detail is measured, and the cells' score and rounds beside it, from public facts.
+@dataclass(frozen=True, kw_only=True)
+class Level:
+    """How epsilon is divided where epsilon times the number of records is below a bound."""
 
-    What a table tells grows with epsilon times the number of records. Where that is little, every attribute has one
-    table of its own, in one group: chances in many groups would drown. Where it is more, fewer attributes are chosen,
-    each by what it adds in groups of like odds.
-    """
-    attributes = len(schema.predictors)
+    below: float
+    score: Score
+    rounds: int
+    cells: Fraction
+    tables: int
+    groups: int
+    choice: Fraction
+    calibration: Fraction
+
+
+LEVELS = (
+    Level(
+        below=5_000,
+        score=Score.GINI,
+        rounds=1,
+        cells=Fraction(10, 100),
+        tables=6,
+        groups=1,
+        choice=Fraction(20, 100),
+        calibration=Fraction(6, 100),
+    ),
+    Level(
+        below=12_000,
+        score=Score.GINI,
+        rounds=2,
+        cells=Fraction(20, 100),
+        tables=6,
+        groups=3,
+        choice=Fraction(16, 100),
+        calibration=Fraction(4, 100),
+    ),
+    Level(
+        below=24_000,
+        score=Score.ACCURACY,
+        rounds=3,
+        cells=Fraction(20, 100),
+        tables=7,
+        groups=4,
+        choice=Fraction(12, 100),
+        calibration=Fraction(3, 100),
+    ),
+    Level(
+        below=float("inf"),
+        score=Score.ACCURACY,
+        rounds=3,
+        cells=Fraction(20, 100),
+        tables=8,
+        groups=5,
+        choice=Fraction(10, 100),
+        calibration=Fraction(3, 100),
+    ),
+)
+"""What a table tells grows with epsilon times the number of records. Where that is little, tables are few and in one
+group: the chances in many groups would drown. Where it is more, there are more tables, in more groups of like odds."""
+
+REST = Fraction(5, 100)
+"""The part for the attributes without a table, where there are any."""
+
+
+def settle_detail(schema: Schema, parameters: DiffGenParams) -> tuple[DetailSettings, Level]:
+    """How detail is measured, and how the cells beside it are chosen, from public facts."""
     records = schema.rows or (USUAL_RECORDS if parameters.records == "auto" else parameters.records)
-    signal = parameters.epsilon * records
-    little = signal < 6_000
-    tables = min(attributes, 14 if little else 8)
-    chosen = tables < attributes
-    choice, rest = (Fraction(16, 100), Fraction(5, 100)) if chosen else (Fraction(0), Fraction(0))
-    calibration = Fraction(6, 100) if little else Fraction(3, 100)
-    cells = Fraction(15, 100) if little else Fraction(20, 100)
+    level = next(level for level in LEVELS if parameters.epsilon * records < level.below)
+    tables = min(len(schema.predictors), level.tables)
+    chosen = tables < len(schema.predictors)
+    choice, rest = (level.choice, REST) if chosen else (Fraction(0), Fraction(0))
     settings = DetailSettings(
         tables=tables,
-        groups=1 if little else 5,
+        groups=level.groups,
         choice_share=choice,
-        table_share=1 - cells - choice - rest - calibration,
-        calibration_share=calibration,
+        table_share=1 - level.cells - choice - rest - level.calibration,
+        calibration_share=level.calibration,
         rest_share=rest,
     )
-    return (settings, Score.GINI, 1) if little else (settings, Score.ACCURACY, 3)
+    return settings, level
 
 
 def settle(schema: Schema, parameters: DiffGenParams) -> Settings:
@@ -183,9 +237,11 @@ def settle(schema: Schema, parameters: DiffGenParams) -> Settings:
         rounds = 7 if parameters.epsilon < Fraction(3, 4) else 8
         defaults = Settings(score=Score.ACCURACY, rounds=rounds, selection_share=Fraction(1, 2), max_cells=10_000)
     if parameters.in_detail and schema.predictors and len(schema.classes) > 1:
-        detail, score, rounds = settle_detail(schema, parameters)
-        share = Fraction(3, 4) if score is Score.GINI else Fraction(1, 2)
-        defaults = Settings(score=score, rounds=rounds, selection_share=share, max_cells=10_000, detail=detail)
+        detail, level = settle_detail(schema, parameters)
+        share = Fraction(3, 4) if level.score is Score.GINI else Fraction(1, 2)
+        defaults = Settings(
+            score=level.score, rounds=level.rounds, selection_share=share, max_cells=10_000, detail=detail
+        )
     return Settings(
         score=defaults.score if parameters.score == "auto" else Score(parameters.score),
         rounds=defaults.rounds if parameters.rounds == "auto" else parameters.rounds,
