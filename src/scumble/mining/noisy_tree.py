@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from scumble.errors import InputError
 from scumble.mining.encoding import encode
@@ -60,12 +60,14 @@ class NoisyCellsClassifier(ClassifierMixin, BaseEstimator):
         self._check_parameters()
         values, target = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(target)
-        counts = _check_sample_weight(sample_weight, values, dtype=np.float64)
-        variance = _check_sample_weight(noise_variance, values, dtype=np.float64)
+        counts = _one_each(1.0 if sample_weight is None else sample_weight, len(values), "sample_weight")
+        variance = _one_each(noise_variance, len(values), "noise_variance")
         if variance.min() < 0:
             raise InputError("A noise_variance is negative. Give zero where there is no noise.")
         self.classes_, labels = np.unique(target, return_inverse=True)
         measured = (counts != 0) | (variance != 0)
+        if not measured.any():
+            raise ValueError("Every sample_weight is zero, and without noise: nothing was counted. Give counts.")
         cells, distinct = _cells(
             values[measured], labels[measured], counts[measured], variance[measured], len(self.classes_)
         )
@@ -102,7 +104,8 @@ class NoisyCellsClassifier(ClassifierMixin, BaseEstimator):
         return self.model_.probabilities(validate_data(self, X, dtype=np.float64, reset=False))
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        shares = self.predict_proba(X)
+        return self.classes_[shares.argmax(axis=1)]
 
     def export_text(self) -> str:
         check_is_fitted(self)
@@ -117,19 +120,28 @@ class NoisyCellsClassifier(ClassifierMixin, BaseEstimator):
             raise InputError(f"There is no pruning by {self.keep!r}. Choose from {', '.join(Keep)}.")
 
 
+def _one_each(given: npt.ArrayLike, rows: int, name: str) -> Floats:
+    """A finite number for each row. scikit-learn's own check of weights takes no variances that are all zero."""
+    alike = isinstance(given, int | float | np.number)
+    column: Floats = check_array([given] * rows if alike else given, ensure_2d=False, dtype=np.float64, input_name=name)
+    if column.shape != (rows,):
+        # Of the kind that scikit-learn's rules ask for.
+        raise ValueError(f"{name} has shape {column.shape} for {rows} rows. Give one number, or one for each row.")
+    return column
+
+
 def _cells(
     values: Floats, labels: Integers, counts: Floats, variance: Floats, classes: int
 ) -> tuple[NoisyCells, list[Floats]]:
     """Distinct cells in the order of their values, each value coded by its place among its feature's."""
-    distinct, codes = [], np.zeros(values.shape, dtype=np.int64)
-    for feature, column in enumerate(values.T):
-        found, codes[:, feature] = np.unique(column, return_inverse=True)
-        distinct.append(found)
+    columns = [np.unique(column, return_inverse=True) for column in values.T]
+    distinct = [found for found, _ in columns]
+    codes = np.stack([code for _, code in columns], axis=1)
     cells, place = np.unique(codes, axis=0, return_inverse=True)
 
     def by_class(entries: Floats) -> Floats:
         places = place.ravel() * classes + labels
-        summed: Floats = np.bincount(places, weights=entries, minlength=len(cells) * classes)
+        summed = np.bincount(places, weights=entries, minlength=len(cells) * classes).astype(np.float64)
         return summed.reshape(len(cells), classes)
 
     return NoisyCells(codes=cells, counts=by_class(counts), variance=by_class(variance)), distinct

@@ -42,6 +42,7 @@ class DiffGen:
     parameters = DiffGenParams
     audited: ClassVar[tuple[dict[str, Any], ...]] = (
         {"leaves": True},
+        {"detail": "yes"},
         *({"rounds": 2, "score": score} for score in ("accuracy", "gini", "max")),
         *({"rounds": 2, "selection": "published", "score": score} for score in ("max", "infogain")),
     )
@@ -223,6 +224,10 @@ def _notes(parameters: DiffGenParams, settings: Settings, schema: Schema, cells:
     if parameters.leaves:
         return (counts, "No choices are made: the whole budget goes to the counts of the full contingency table.")
     share = "the paper's split" if parameters.selection is SelectionMode.PUBLISHED else str(settings.selection_share)
+    if settings.detail:
+        tables, groups = settings.detail.tables, settings.detail.groups
+        told = f"{tables} attributes will be counted by class, in up to {groups} groups: rows are drawn from these."
+        return (counts, told)
     return (counts, f"{settings.rounds} rounds by `{settings.score}`, share of the budget for choosing: {share}.")
 
 

@@ -160,9 +160,9 @@ LEVELS = (
         score=Score.GINI,
         rounds=1,
         cells=Fraction(10, 100),
-        tables=6,
+        tables=8,
         groups=1,
-        choice=Fraction(20, 100),
+        choice=Fraction(15, 100),
         calibration=Fraction(6, 100),
     ),
     Level(
