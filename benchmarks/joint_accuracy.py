@@ -36,10 +36,12 @@ def section(results: Path, splits: int, epsilons: Sequence[str], jobs: int, *, o
             cells = [found.mean(JOINT, epsilon), *(found.both(JOINT, other, epsilon) for other in (ONE, *names))]
             text.append(_row([epsilon, str(owners), *cells]))
     text += ["", "One owner with all rows, by the defaults, and what every step away from that changes:", ""]
-    head = ["eps", "one owner, defaults", "the same without detail, by `accuracy`", "joint", "joint, 32 positions"]
+    head = ["eps", "one owner, defaults", "without detail, by `accuracy`; against the defaults"]
+    head += ["joint; against the defaults", "joint, 32 positions; against all positions"]
     text += [_row(head), _row(["---"] * len(head))]
     for epsilon in comparison.epsilons:
-        steps = [found.both(DETAILED, other, epsilon, reverse=True) for other in (ONE, JOINT, GRID)]
+        pairs = ((DETAILED, ONE), (DETAILED, JOINT), (JOINT, GRID))
+        steps = [found.both(reference, other, epsilon, reverse=True) for reference, other in pairs]
         text.append(_row([epsilon, found.mean(DETAILED, epsilon), *steps]))
     return "\n".join([*text, ""])
 

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from scumble.joint.agreement import Address, Agreement
-from scumble.joint.frames import LAYOUT, MAGIC, Header, Kind, pack_greeting
+from scumble.joint.frames import LAYOUT, MAGIC, SALT_BYTES, Header, Kind, pack_greeting
 from scumble.joint.keys import certificate_bytes
 
 
@@ -81,7 +81,7 @@ class HostileParty:
         self.connections[peer] = connection
         self.numbers[peer] = 0
         connection.settimeout(10)
-        self.send(peer, Kind.GREETING, pack_greeting(peer, self.agreement.fields()))
+        self.send(peer, Kind.GREETING, pack_greeting(peer, bytes(SALT_BYTES), self.agreement.fields()))
         if connection.recv(1) == b"":  # else their greeting is under way: we are in
             raise ConnectionResetError
 

@@ -447,7 +447,7 @@ def test_a_fault_found_after_the_charge_says_that_the_charge_stands(
         (["evaluate", "nowhere", "--test", "people.csv"], "nowhere holds no release.json"),
         (["evaluate", "first", "--test", "none.csv"], "There is no file none.csv"),
         (["evaluate", "first", "--test", "people.csv", "--train", "none.csv"], "There is no file none.csv"),
-        (["evaluate", "first", "--test", "people.csv", "--table", "fine"], "no fine.csv"),
+        (["evaluate", "first", "--test", "people.csv", "--table", "coarse"], "no coarse.csv"),
         (["evaluate", "first", "--test", "schema.yaml"], "schema.yaml: its first line has none"),
         (["evaluate", "first"], "--test"),
         (["plan", "--schema", "none.yaml", "--epsilon", "1"], "no schema file none.yaml"),

@@ -263,6 +263,18 @@ def test_other_rows_are_refused_when_a_run_goes_on(processes: Launcher, tmp_path
     check_resumed(tmp_path, resume(processes, tmp_path), [answers(tmp_path, name) for name in OWNERS])
 
 
+def test_another_ledger_is_refused_when_a_run_goes_on(processes: Launcher, tmp_path: Path) -> None:
+    """It would not know which rows were shared before, and the run would be charged twice."""
+    agree(tmp_path)
+    killed(processes, tmp_path, {"at": KEEP, "call": 1}, "east")
+    before = [answers(tmp_path, name) for name in OWNERS]
+    other = {"options": {"ledger": "another.db"}}
+    ended = processes.play(tmp_path, *(party(n, "--resume", **(other if n == "north" else {})) for n in OWNERS))
+    assert (ended["north"]["code"], "charged to another ledger" in ended["north"]["err"]) == (3, True)
+    assert accounts(tmp_path / "another.db") == {}
+    check_resumed(tmp_path, resume(processes, tmp_path), before)
+
+
 def test_a_run_whose_record_is_lost_draws_no_second_time(processes: Launcher, tmp_path: Path) -> None:
     agree(tmp_path)
     killed(processes, tmp_path, {"at": KEEP, "call": 1}, "east")

@@ -3,15 +3,17 @@
 import json
 import resource
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from joint_threads import THREE
 from scumble.errors import CheckError, InputError, ScumbleError
 from scumble.joint.holder import RecordInMemory
 from scumble.joint.mesh import LocalMesh
 from scumble.joint.record import State, answers_so_far, opened
-from scumble.joint.resume import catch_up, meet
+from scumble.joint.resume import catch_up, meet, settle_keys
 from scumble.joint.transcript import Account, Transcript, compare, read_transcript
 
 NAMES = ("north", "south", "east")
@@ -19,6 +21,10 @@ AGREEMENT = bytes(range(32))
 
 
 # -------------------------------------------------------------------------------------------------------- transcripts
+
+
+def salt(sender: int, receiver: int) -> bytes:
+    return bytes([sender, receiver]) * 16
 
 
 def write(folder: Path, *, spoil: Callable[[str, dict[str, Transcript]], None] | None = None) -> list[Path]:
@@ -35,8 +41,8 @@ def write(folder: Path, *, spoil: Callable[[str, dict[str, Transcript]], None] |
             for receiver, other in enumerate(NAMES):
                 if sender != receiver:
                     message = f"{number} {name} {other}".encode()
-                    books[name].sent(receiver, number, message)
-                    books[other].received(sender, number, message)
+                    books[name].sent(receiver, number, message, salt(sender, receiver))
+                    books[other].received(sender, number, message, salt(sender, receiver))
     for name, book in books.items():
         for step in range(3):
             book.opened(step, "choose a split", bytes([step]))
@@ -55,6 +61,15 @@ def test_transcripts_of_one_attempt_fit_together(tmp_path: Path) -> None:
         "finished",
         3,
     )
+
+
+def test_nobody_finds_out_a_message_by_trying(tmp_path: Path) -> None:
+    """A third party that can guess a message, salts of its own connections in hand, cannot tell that it is right."""
+    north, _, _ = map(read_transcript, write(tmp_path))
+    _, told = north.messages["north", "south", 0]
+    known = [b"", *(salt(one, other) for one in range(3) for other in range(3) if 2 in (one, other))]
+    assert told == sha256(salt(0, 1) + b"0 north south").hexdigest()
+    assert told not in {sha256(each + b"0 north south").hexdigest() for each in known}
 
 
 def test_whichever_byte_of_a_transcript_is_changed_it_is_noticed(tmp_path: Path) -> None:
@@ -218,6 +233,21 @@ def test_keys_that_were_used_are_never_replaced(tmp_path: Path) -> None:
             state.keep_keys("third", "03")
 
 
+def test_another_version_does_not_draw_from_keys_that_were_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It might compute other values in the same place of a step, and then one mask would hide two of them."""
+
+    def settle(mesh: LocalMesh, state: State) -> None:
+        settle_keys(mesh, state, meet(mesh, state), THREE, NAMES)
+
+    states = states_of(tmp_path, (0, 0, 0))
+    assert together(states, settle) == [None, None, None]
+    assert together(states, settle) == [None, None, None]
+    monkeypatch.setattr("scumble.joint.resume.version", lambda name: "another")
+    assert all("Go on with that version" in str(error) for error in together(states, settle))
+
+
 def states_of(tmp_path: Path, counts: tuple[int, ...], *, other: int | None = None) -> list[State]:
     """Parties that have recorded so many answers; `other` has recorded another first one."""
     states = []
@@ -231,15 +261,21 @@ def states_of(tmp_path: Path, counts: tuple[int, ...], *, other: int | None = No
     return states
 
 
-def together(states: list[State]) -> list[BaseException | None]:
-    """All parties meet and catch up."""
+def meet_and_catch_up(mesh: LocalMesh, state: State) -> None:
+    catch_up(mesh, state, meet(mesh, state), NAMES)
+
+
+def together(
+    states: list[State], act: Callable[[LocalMesh, State], None] = meet_and_catch_up
+) -> list[BaseException | None]:
+    """What all parties do at the same time, and how each one failed."""
     import threading
 
     errors: list[BaseException | None] = [None] * len(states)
 
     def run(seat: int, mesh: LocalMesh) -> None:
         try:
-            catch_up(mesh, states[seat], meet(mesh, states[seat]), NAMES)
+            act(mesh, states[seat])
         except ScumbleError as error:
             errors[seat] = error
 

@@ -139,6 +139,28 @@ def test_messages_arrive_whole_and_in_order(tmp_path: Path, host: str) -> None:
         assert party.wait().result == 30, party.error
 
 
+def test_each_direction_of_each_connection_has_a_salt_that_its_ends_alone_know(town: Town) -> None:
+    class Salts:
+        def __init__(self) -> None:
+            self.of_sent: dict[int, set[bytes]] = {}
+            self.of_received: dict[int, set[bytes]] = {}
+
+        def sent(self, peer: int, number: int, message: bytes, salt: bytes) -> None:
+            self.of_sent.setdefault(peer, set()).add(salt)
+
+        def received(self, peer: int, number: int, message: bytes, salt: bytes) -> None:
+            self.of_received.setdefault(peer, set()).add(salt)
+
+    salts = [Salts() for _ in NAMES]
+    for party in [start(town, name, watch=each) for name, each in zip(NAMES, salts, strict=True)]:
+        assert party.wait().result == 30, party.error
+    pairs = [(one, other) for one in range(3) for other in range(3) if one != other]
+    assert all(salts[one].of_sent[other] == salts[other].of_received[one] for one, other in pairs)
+    everyone = [salt for one, other in pairs for salt in salts[one].of_sent[other]]
+    assert len(everyone) == len(set(everyone)) == len(pairs)
+    assert {len(salt) for salt in everyone} == {32}
+
+
 def test_long_messages_cross_one_another(town: Town) -> None:
     length = 8_000_000
 

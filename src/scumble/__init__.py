@@ -6,7 +6,8 @@ The verbs, the same as on the command line:
 - `release`: spend and publish;
 - `evaluate`: what a miner can do with a release;
 - `verify`: check a release folder without the private data;
-- `load_release`: read one back (`to_frame`: its table in pandas, polars, Arrow or Spark);
+- `load_release`: read one back (`to_frame`: its table in pandas, polars, Arrow or Spark; `NoisyCellsClassifier`: a tree
+  that knows the noise of its cells);
 - `perturb`: blur a table record by record, for somebody who is not trusted with it (`Perturber`: one record, by its
   owner);
 - `reconstruct`: the distributions of true values behind blurred ones (`PerturbedTreeClassifier`: a tree);
@@ -36,6 +37,7 @@ from scumble.privacy.ledger import Ledger
 from scumble.privacy.perturb import Perturber
 
 if TYPE_CHECKING:
+    from scumble.mining.noisy_tree import NoisyCellsClassifier
     from scumble.mining.perturbed_classifier import PerturbedTreeClassifier
 
 __version__ = "0.1.0"
@@ -49,6 +51,7 @@ __all__ = [
     "InputError",
     "Interrupted",
     "Ledger",
+    "NoisyCellsClassifier",
     "Outside",
     "PerturbedTreeClassifier",
     "Perturber",
@@ -81,4 +84,8 @@ def __getattr__(name: str) -> Any:
         from scumble.mining.perturbed_classifier import PerturbedTreeClassifier
 
         return PerturbedTreeClassifier
+    if name == "NoisyCellsClassifier":
+        from scumble.mining.noisy_tree import NoisyCellsClassifier
+
+        return NoisyCellsClassifier
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -15,7 +15,7 @@ from typing import Any
 
 from scumble import flow
 from scumble.engines import Engine
-from scumble.errors import InputError
+from scumble.errors import BudgetError, InputError
 from scumble.files.release_folder import file_hash, write_release
 from scumble.files.sources import Source, open_source
 from scumble.files.staging import staging
@@ -174,6 +174,11 @@ class _Account:
         self.charge.begun = True
         if self.kept.marks.charging:
             before = self.book.reserved(session=joint.agreement.session, dataset=self.dataset)
+            if before is None and self.kept.marks.keys_id:  # rows were recorded before keys were made
+                raise BudgetError(
+                    "This run was charged to another ledger, which knows its rows. Give that one with --ledger. Nothing "
+                    "was charged now."
+                )
         else:
             self.kept.mark(charging=True)
         self.charge.receipt = before or self.book.reserve(

@@ -19,7 +19,7 @@ from scumble.auditing.neighbours import Record
 from scumble.errors import BudgetError, CheckError, InputError
 from scumble.methods.method import Method, Params
 from scumble.model.counts import Integers
-from scumble.model.fine_cells import rows_by_cell, strays
+from scumble.model.fine_cells import rows_by_cell, strays, thinned
 from scumble.model.guarantee import KAnonymity, Unit, from_json, to_json
 from scumble.model.plan import Planned, Spend
 from scumble.model.release import CellRelease, FineRows
@@ -88,7 +88,7 @@ def check_spending(method: Method, schema: Schema, parameters: Params) -> None:
 def _check_fine(method: Method, schema: Schema, release: CellRelease, fine: FineRows) -> None:
     _require(fine.schema == schema, method, "draws fine rows in other words than the public schema's")
     _require(not strays(fine), method, f"draws fine rows outside the public schema: {strays(fine)}")
-    agrees = np.array_equal(rows_by_cell(fine, release.schema), release.count.sum(axis=1))
+    agrees = np.array_equal(rows_by_cell(fine, release.schema), thinned(release.count).sum(axis=1))
     _require(agrees, method, "draws fine rows that do not lie in the cells it counted")
 
 

@@ -178,6 +178,8 @@ def _chart(found: "list[Distribution]") -> Chart:
             x_label="value" if each.reconstructed.edges is not None else "category, by its place",
             y_label="density" if each.reconstructed.edges is not None else "share",
             series=tuple(Series(label=kind, points=_points(h)) for kind, h in each.histograms.items()),
+            from_zero=True,
+            numbered=each.reconstructed.edges is None,
         )
         for each in found
         if each.group is None

@@ -152,7 +152,7 @@ class Connecting:
                 raise self._wrong_certificate(peer)
             link = self._link(peer, reader, writer)
             try:
-                await link.send(pack_greeting(peer, self._fields), GREETING_SECONDS, Kind.GREETING)
+                await link.send(pack_greeting(peer, link.salt, self._fields), GREETING_SECONDS, Kind.GREETING)
                 await self._compare(link, peer, min(deadline - time.monotonic(), 60))
             except PartyLost as loss:
                 link.abort()
@@ -196,11 +196,11 @@ class Connecting:
 
     async def _compare(self, link: Link, peer: int, seconds: float, *, answer: bool = False) -> None:
         """Hear a party's greeting, answer it where it called, and hold its agreement against ours."""
-        receiver, theirs = _unpack_greeting(link, await link.greeting(max(1.0, seconds)))
+        receiver, link.peer_salt, theirs = _unpack_greeting(link, await link.greeting(max(1.0, seconds)))
         if receiver != self._seat:
             raise link.refuse(f"takes this party for number {receiver}, which is number {self._seat}")
         if answer:
-            await link.send(pack_greeting(peer, self._fields), GREETING_SECONDS, Kind.GREETING)
+            await link.send(pack_greeting(peer, link.salt, self._fields), GREETING_SECONDS, Kind.GREETING)
         differing = differences(self._fields, theirs)
         if differing:
             raise Disagreement(
@@ -242,7 +242,7 @@ async def cancel(tasks: Sequence[asyncio.Task[Any]]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _unpack_greeting(link: Link, payload: bytes) -> tuple[int, dict[str, str]]:
+def _unpack_greeting(link: Link, payload: bytes) -> tuple[int, bytes, dict[str, str]]:
     try:
         return unpack_greeting(payload)
     except FrameError as error:

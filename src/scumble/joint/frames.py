@@ -17,6 +17,7 @@ MAGIC = b"SCJ1"
 LAYOUT = struct.Struct(">4sBH16sQQ")
 LONGEST_GREETING = 1 << 20
 LONGEST_FAREWELL = 64
+SALT_BYTES = 32
 
 
 class Kind(IntEnum):
@@ -114,15 +115,20 @@ def unpack_farewell(payload: bytes, *, seats: int) -> tuple[Ending, int | None]:
     return Ending(ending), None if culprit == NOBODY else culprit
 
 
-def pack_greeting(receiver: int, fields: dict[str, str]) -> bytes:
-    """Whom the sender takes the receiver for, and the hash of every field of its agreement."""
-    return "\n".join([str(receiver), *(f"{digest} {name}" for name, digest in fields.items())]).encode()
+def pack_greeting(receiver: int, salt: bytes, fields: dict[str, str]) -> bytes:
+    """Whom the sender takes the receiver for, the salt of its messages' hashes, and the hash of every field of its
+    agreement."""
+    return "\n".join([f"{receiver} {salt.hex()}", *(f"{digest} {name}" for name, digest in fields.items())]).encode()
 
 
-def unpack_greeting(payload: bytes) -> tuple[int, dict[str, str]]:
+def unpack_greeting(payload: bytes) -> tuple[int, bytes, dict[str, str]]:
     try:
-        receiver, *lines = payload.decode().split("\n")
+        first, *lines = payload.decode().split("\n")
+        receiver, salt = first.split(" ")
         pairs = [line.split(" ", 1) for line in lines]
-        return int(receiver), {name: digest for digest, name in pairs}
+        greeting = int(receiver), bytes.fromhex(salt), {name: digest for digest, name in pairs}
     except ValueError as error:
         raise FrameError("sent a greeting that does not read") from error
+    if len(greeting[1]) != SALT_BYTES:
+        raise FrameError("sent a greeting that does not read")
+    return greeting

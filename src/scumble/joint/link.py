@@ -17,6 +17,7 @@ from scumble.joint.frames import (
     unpack,
     unpack_farewell,
 )
+from scumble.privacy.noise import secret_key
 
 BEAT_SECONDS = 1.0
 CHUNK = 1 << 18
@@ -43,11 +44,11 @@ class Disagreement(InputError):
 
 
 class Watch(Protocol):
-    """Sees every message of the protocol, in the order of each connection."""
+    """Sees every message of the protocol, in the order of each connection, with a salt that the two ends alone know."""
 
-    def sent(self, peer: int, number: int, message: bytes) -> None: ...
+    def sent(self, peer: int, number: int, message: bytes, salt: bytes) -> None: ...
 
-    def received(self, peer: int, number: int, message: bytes) -> None: ...
+    def received(self, peer: int, number: int, message: bytes, salt: bytes) -> None: ...
 
 
 class Link:
@@ -80,6 +81,7 @@ class Link:
         self._when_lost: Callable[[PartyLost], None] = lambda loss: None
         self.loss: PartyLost | None = None
         self.bytes_sent = self.bytes_received = 0
+        self.salt, self.peer_salt = secret_key(), b""
 
     @property
     def name(self) -> str:
@@ -96,7 +98,7 @@ class Link:
             raise self.loss
         if kind is Kind.DATA:
             if self._watch is not None:
-                self._watch.sent(self._peer, self._messages_sent, message)
+                self._watch.sent(self._peer, self._messages_sent, message, self.salt)
             self._messages_sent += 1
             self.bytes_sent += LAYOUT.size + len(message)
         self._write(kind, message)
@@ -119,7 +121,7 @@ class Link:
             raise self._lose(Ending.STALLED, text) from None
         self._arrived = asyncio.get_running_loop().create_future()
         if self._watch is not None:
-            self._watch.received(self._peer, self._messages_received, message)
+            self._watch.received(self._peer, self._messages_received, message, self.peer_salt)
         self._messages_received += 1
         self.bytes_received += LAYOUT.size + length
         return message

@@ -57,6 +57,8 @@ class Marks:
     """Which exchange of keys the stored ones come from."""
     begun: bool = False
     """Everybody has stored the same keys, so answers may be drawn from them."""
+    version: str = ""
+    """That of the software which draws from them: another one might put other values under the same masks."""
     complete: bool = False
     """All answers are recorded."""
     published: str = ""
@@ -216,6 +218,8 @@ def _append(path: Path, line: bytes) -> None:
             while written < len(line):
                 written += os.write(descriptor, line[written:])
             os.fsync(descriptor)
+            if length == 0:  # the file itself may be new
+                _sync_folder(path.parent)
         except OSError:
             os.ftruncate(descriptor, length)
             raise
@@ -232,8 +236,12 @@ def _write_whole(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     beside.rename(path)
-    folder = os.open(path.parent, os.O_RDONLY)
+    _sync_folder(path.parent)
+
+
+def _sync_folder(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(folder)
+        os.fsync(descriptor)
     finally:
-        os.close(folder)
+        os.close(descriptor)

@@ -9,6 +9,7 @@ import json
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 
 from scumble.errors import InputError, ScumbleError
 from scumble.joint.mesh import Mesh
@@ -87,7 +88,7 @@ def catch_up(mesh: Mesh, state: State, standings: Sequence[Standing], names: Seq
             raise _differ(names[giver], names[mesh.seat])
         for recorded in handed[len(state.answers) :]:
             state.keep(recorded.step, recorded.label, recorded.answer)
-    if any(each.complete for each in standings) and not state.marks.complete:
+    if any(each.complete and each.answers == most for each in standings) and not state.marks.complete:
         state.mark(complete=True)
 
 
@@ -104,11 +105,16 @@ def settle_keys(
             )
         keys_id = hashlib.sha256(b"keys" + b"".join(each.fresh for each in standings)).hexdigest()
         state.keep_keys(exchange_keys(seats, mesh).to_json(), keys_id)
+    if state.marks.begun and state.marks.version != version("scumble"):
+        raise InputError(
+            f"This run was begun with scumble {state.marks.version}, and only that repeats its messages as they were. Go "
+            "on with that version, or close the run with --abandon."
+        )
     keys = SessionKeys.from_json(state.keys())
     # Nobody goes on before all have stored the same keys. So where one party lacks them, nobody has used them.
     _tell_all(mesh, READY)
     if not state.marks.begun:
-        state.mark(begun=True)
+        state.mark(begun=True, version=version("scumble"))
     return keys
 
 

@@ -1,6 +1,8 @@
 """A party's transcript: hashes of all messages it sent and received, and the opened values, in one chain.
 
-It holds no message, so it can be shown to anybody who may see the release. Two parties' transcripts of one attempt fit
+It holds no message, so it can be shown to anybody who may see the release. Hashes are salted with what a message's two
+parties alone know: a third one can work out the masks of some messages, and from a plain hash it could then find out
+the counts beneath by trying. Two parties' transcripts of one attempt fit
 together: what one sent, the other received, and both opened the same values.
 """
 
@@ -31,11 +33,11 @@ class Transcript:
         self._lock = threading.Lock()
         self._write(scumble=FORMAT, party=party, agreement=agreement.hex())
 
-    def sent(self, peer: int, number: int, message: bytes) -> None:
-        self._write(sent=self._names[peer], number=number, length=len(message), sha256=_sha256(message))
+    def sent(self, peer: int, number: int, message: bytes, salt: bytes) -> None:
+        self._write(sent=self._names[peer], number=number, length=len(message), sha256=_salted(message, salt))
 
-    def received(self, peer: int, number: int, message: bytes) -> None:
-        self._write(received=self._names[peer], number=number, length=len(message), sha256=_sha256(message))
+    def received(self, peer: int, number: int, message: bytes, salt: bytes) -> None:
+        self._write(received=self._names[peer], number=number, length=len(message), sha256=_salted(message, salt))
 
     def attempt(self, name: str) -> None:
         """Write down what all parties of this attempt call it, and those of no other."""
@@ -181,8 +183,10 @@ def compare(one: Account, other: Account) -> int:
     return len(both)
 
 
-def _sha256(message: bytes) -> str:
-    return hashlib.sha256(message).hexdigest()
+def _salted(message: bytes, salt: bytes) -> str:
+    digest = hashlib.sha256(salt)
+    digest.update(message)
+    return digest.hexdigest()
 
 
 def _chained(head: str, entry: Mapping[str, Any]) -> str:

@@ -30,7 +30,8 @@ LARGEST_TABLE = 2**25
 MOST_STEPS = 200
 LEAF_STOP_SHARE = 0.1
 """Of the chi-square test's threshold: ten times the paper's for intervals. Leaves overlap more than intervals, and late
-steps fit the noise: on made-up people that no figure uses, 100 steps lost up to 5 points that 20 to 40 had won."""
+steps fit the noise: on people of the paper's functions, drawn with other seeds than the figures', 100 steps lost up to
+5 points that 20 to 40 had won."""
 
 Box = Mapping[int, tuple[int, int]]
 """The codes an attribute has at a leaf, from the first to before the last, for those that a test on its path names."""

@@ -11,12 +11,13 @@ first order: an error e_k in class k moves S_k / T by (e_k - p_k e) / T, where e
 A split is refused where noise alone would explain it. Two statistics may speak for splitting a node, each with half of
 the level:
 
-- a difference of shares between the sides of some candidate beyond what noise alone shows in the largest of all
-  candidates (Bonferroni). Quantiles are the normal ones, widened by Cornish and Fisher's term for the kurtosis of a sum
-  of so many Laplace variables: a sum over few cells has their long tails.
+- the gain of a candidate, beyond what noise alone gives the best of all candidates (Bonferroni);
 - the squared deviations of all cells of the node from its shares, together. Two attributes may decide the class while
-  neither alone tells anything (exclusive or), and no single split would show it. The limit is Cantelli's inequality for
-  a sum with the fourth moments of Laplace noise.
+  neither alone tells anything (exclusive or), and no single split would show it.
+
+Both are squares of linear functions of the noise, summed over classes. Their mean and variance follow from the
+variances of the cells and the kurtosis of Laplace noise, which matters where a sum has few cells. The limit is the
+quantile of the gamma law with that mean and variance: the chi-square law itself for two classes and normal noise.
 
 Without noise both reduce to "there is a difference", and the tree is gini's own. What was split on the word of the
 second alone has still to earn its place: `scumble.mining.noisy_pruning`.
@@ -28,7 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import norm
+from scipy.special import gammainccinv
 
 from scumble.mining.tree_model import LEAF
 from scumble.model.counts import Integers
@@ -84,15 +85,36 @@ class NoisySums:
         even = np.full_like(counted, 1 / counted.shape[-1])
         return np.divide(counted, known, out=even, where=known > 0)
 
-    def deviation_variance(self, shares: Floats) -> Floats:
-        """The variance, by class, of counts - shares x records, for given shares."""
-        whole = self.variance.sum(axis=-1, keepdims=True)
-        return np.maximum(self.variance * (1 - 2 * shares) + shares**2 * whole, 0.0)
 
-    def deviation_squares(self, shares: Floats) -> Floats:
-        """The same with each entry's weight to the fourth power: what the kurtosis of Laplace noise goes by."""
-        whole = self.squares.sum(axis=-1, keepdims=True)
-        return self.squares * (1 - shares) ** 4 + (whole - self.squares) * shares**4
+class Deviation:
+    """What noise does to counts - shares x records, where the true deviation is nothing.
+
+    An error in class j moves the deviations of all classes along e_j - shares. `inner` has the inner products of these
+    directions, and so all there is to know about the sum of squares.
+    """
+
+    def __init__(self, shares: Floats) -> None:
+        self._inner = np.eye(len(shares)) - shares - shares[:, np.newaxis] + (shares**2).sum()
+
+    def mean(self, variance: Floats) -> Floats:
+        """Of the summed squares, for given variances by class (the last axis)."""
+        return variance @ self._inner.diagonal()
+
+    def variance(self, variance: Floats, squares: Floats) -> Floats:
+        """Of the summed squares; `squares` are of the entries' variances, which kurtosis goes by."""
+        normal = 2 * ((variance @ self._inner**2) * variance).sum(axis=-1)
+        return normal + LAPLACE_KURTOSIS * (squares @ self._inner.diagonal() ** 2)
+
+
+def noise_limit(mean: Floats, variance: Floats, level: float) -> Floats:
+    """What a sum of squares of this mean and variance exceeds with probability `level`, by the gamma law.
+
+    >>> noise_limit(np.array(1.0), np.array(2.0), 0.05).round(3)  # chi-square, one degree of freedom
+    3.841
+    """
+    scale = np.divide(variance, mean, out=np.zeros_like(mean), where=mean > 0)
+    shape = np.divide(mean, scale, out=np.ones_like(mean), where=scale > 0)
+    return scale * gammainccinv(shape, level)
 
 
 class Split(NamedTuple):
@@ -112,52 +134,40 @@ def best_split(cells: NoisyCells, *, level: float, standard_errors: float) -> Sp
     A candidate has records beyond noise on both sides.
     """
     each = [_candidates(cells, feature, standard_errors) for feature in range(cells.codes.shape[1])]
-    feature, low, cut, gain, difference, variance, kurtosis = map(np.concatenate, zip(*each, strict=True))
+    feature, low, cut, gain, squares, mean, variance = map(np.concatenate, zip(*each, strict=True))
     if not cut.size:
         return None
-    classes = difference.shape[1]
-    # With two classes one difference is the other's negative: a single test.
-    tests = len(cut) * (classes if classes > 2 else 1)
-    limit = np.sqrt(variance) * long_tailed_quantile(level / (2 * tests), kurtosis)
-    significant = (np.abs(difference) > np.maximum(limit, ROUNDING)).any(axis=1)
+    significant = squares > np.maximum(noise_limit(mean, variance, level / len(cut)), ROUNDING**2)
     best = int(np.where(significant == significant.any(), gain, -np.inf).argmax())
     return Split(int(feature[best]), int(low[best]), int(cut[best]), float(gain[best]), bool(significant[best]))
 
 
-def long_tailed_quantile(upper: float, kurtosis: Floats) -> Floats:
-    """In standard deviations, what a symmetric law of this excess kurtosis exceeds with probability `upper`, about.
-
-    Cornish & Fisher 1938. Far out it errs on the large side: for a single Laplace variable and 0.0005, 6.5 and not 4.9.
-    """
-    normal = norm.isf(upper)
-    return normal + max(normal**3 - 3 * normal, 0.0) * kurtosis / 24
-
-
 def cells_differ(cells: NoisyCells, *, level: float) -> bool:
     """Whether the cells deviate from their common shares, all together, by more than noise alone would."""
-    total = cells.total
-    shares = total.shares()
-    one = NoisySums(counts=cells.counts, variance=cells.variance, squares=cells.variance**2)
-    deviation = cells.counts - shares * one.records[:, np.newaxis]
-    expected = one.deviation_variance(shares).sum(axis=1)
-    spread = np.sqrt((2 + LAPLACE_KURTOSIS) * (expected**2).sum())
-    cantelli = np.sqrt(1 / level - 1)
-    rounding = (ROUNDING * max(float(total.records), 0.0)) ** 2
-    return bool((deviation**2).sum() > max(expected.sum() + cantelli * spread, rounding))
+    shares = cells.total.shares()
+    records = cells.counts.sum(axis=1, keepdims=True)
+    observed = ((cells.counts - shares * records) ** 2).sum()
+    noise = Deviation(shares)
+    mean = noise.mean(cells.variance).sum()
+    limit = noise_limit(mean, noise.variance(cells.variance, cells.variance**2).sum(), level)
+    return bool(observed > max(limit, (ROUNDING * records.sum()) ** 2))
 
 
 class _Candidates(NamedTuple):
+    """All cuts of a feature. `squares` are the squared differences of shares; noise alone gives `mean` and `variance`
+    of them."""
+
     feature: Integers
     low: Integers
     cut: Integers
     gain: Floats
-    difference: Floats
+    squares: Floats
+    mean: Floats
     variance: Floats
-    kurtosis: Floats
 
 
 def _candidates(cells: NoisyCells, feature: int, standard_errors: float) -> _Candidates:
-    """Every cut of one feature: its corrected gain, and by class the difference of shares with what noise does to it.
+    """Every cut of one feature that has records on both sides.
 
     The noise is weighed by the node's shares, for the question is what it does where the sides do not differ.
     """
@@ -170,15 +180,15 @@ def _candidates(cells: NoisyCells, feature: int, standard_errors: float) -> _Can
         squares=np.maximum(total.squares - below.squares, 0.0),
     )
     real = below.populated(standard_errors) & above.populated(standard_errors)
-    shares = total.shares()
     left, right = below.records[real, np.newaxis], above.records[real, np.newaxis]
-    difference = below.counts[real] / left - above.counts[real] / right
-    variance = (below.deviation_variance(shares)[real] / left**2) + (above.deviation_variance(shares)[real] / right**2)
-    fourth = (below.deviation_squares(shares)[real] / left**4) + (above.deviation_squares(shares)[real] / right**4)
-    kurtosis = np.divide(LAPLACE_KURTOSIS * fourth, variance**2, out=np.zeros_like(variance), where=variance > 0)
-    gain = (left * right / (left + right))[:, 0] * (difference**2 - variance).sum(axis=1)
+    squares = ((below.counts[real] / left - above.counts[real] / right) ** 2).sum(axis=1)
+    noise = Deviation(total.shares())
+    spread = below.variance[real] / left**2 + above.variance[real] / right**2
+    mean = noise.mean(spread)
+    variance = noise.variance(spread, below.squares[real] / left**4 + above.squares[real] / right**4)
+    gain = (left * right / (left + right))[:, 0] * (squares - mean)
     here = np.full(len(gain), feature)
-    return _Candidates(here, values[:-1][real], values[1:][real], gain, difference, variance, kurtosis)
+    return _Candidates(here, values[:-1][real], values[1:][real], gain, squares, mean, variance)
 
 
 def _running(cells: NoisyCells, place: Integers, cuts: int) -> NoisySums:

@@ -17,7 +17,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from scumble.mining.noisy_growth import Flags, Floats, NoisySums, NoisyTree
+from scumble.mining.noisy_growth import Deviation, Flags, Floats, NoisySums, NoisyTree
 from scumble.mining.tree_model import LEAF
 
 
@@ -75,7 +75,7 @@ def towards(parent: Floats, own: NoisySums) -> Floats:
         return parent
     step = own.counts / records - parent
     observed = float((step**2).sum())
-    noise = float(own.deviation_variance(parent).sum()) / records**2
+    noise = float(Deviation(parent).mean(own.variance)) / records**2
     if observed <= noise:
         return parent
     moved = np.maximum(parent + (1 - noise / observed) * step, 0.0)

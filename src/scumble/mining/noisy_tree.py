@@ -30,7 +30,9 @@ class NoisyCellsClassifier(ClassifierMixin, BaseEstimator):
     ----------
     level : float
         A node is split unless noise alone would show as much with at least this probability. It may be generous: a
-        split that noise made moves the shares of its sides little, for they are shrunk by what noise is expected to do.
+        split that noise made moves the shares of its sides little, for they are shrunk by what noise is expected to do,
+        and a true one refused is lost. The default was chosen on generated tables, where 0.1 loses a point of accuracy
+        with five classes and little budget: `benchmarks/noisy_tree.py --data generated --levels 0.1 0.25 0.5 0.75`.
     standard_errors : float
         How far sums must be beyond the noise: the records on either side of a split, and what pruning asks for.
     keep : {"shares", "records"}
@@ -39,7 +41,7 @@ class NoisyCellsClassifier(ClassifierMixin, BaseEstimator):
     It knows the noise of the counts and no other: that records are a sample themselves is not weighed.
     """
 
-    def __init__(self, *, level: float = 0.25, standard_errors: float = 1.0, keep: str = Keep.SHARES.value) -> None:
+    def __init__(self, *, level: float = 0.5, standard_errors: float = 1.0, keep: str = Keep.SHARES.value) -> None:
         self.level = level
         self.standard_errors = standard_errors
         self.keep = keep

@@ -8,6 +8,19 @@ from scumble.model.schema import Schema
 from scumble.model.taxonomy import Domain, Grid
 
 NOWHERE = -1
+MOST_FINE_ROWS = 1_000_000
+"""Where the cells count more records, fine rows are a sample of about so many. Classifiers need no more, and a release
+of a hundred million records stays within memory."""
+
+
+def thinned(count: Integers, rows: int = MOST_FINE_ROWS) -> Integers:
+    """About so many rows in the same proportions, where the counts add up to more.
+
+    >>> thinned(np.array([[30, 10], [0, 60]]), 10).tolist()
+    [[3, 1], [0, 6]]
+    """
+    total = int(count.sum())
+    return count if total <= rows else np.rint(count * (rows / total)).astype(np.int64)
 
 
 def codes_within(domain: Domain, values: Column) -> Integers:

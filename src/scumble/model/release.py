@@ -61,7 +61,8 @@ class CellRelease(Release):
 
 @dataclass(frozen=True, kw_only=True)
 class FineRows:
-    """As many rows as the cells count, each drawn inside its cell, in the words of the full public schema."""
+    """As many rows as the cells count, at most about a million, each drawn inside its cell, in the words of the full
+    public schema."""
 
     schema: Schema
     columns: Mapping[str, Column]

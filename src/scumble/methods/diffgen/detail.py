@@ -18,10 +18,11 @@ from scumble.methods.diffgen.evidence import (
     odds_of_cells,
     shifts_of,
 )
-from scumble.methods.diffgen.fine import Rows, thinned
+from scumble.methods.diffgen.fine import Rows
 from scumble.methods.diffgen.parameters import DetailSettings
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut
+from scumble.model.fine_cells import thinned
 from scumble.model.guarantee import Unit
 from scumble.model.plan import Spend
 from scumble.model.published import published_values
@@ -101,7 +102,7 @@ def add_detail(
     few = thinned(count, DRAFT_ROWS)
     first = Grouping.learn(cells[np.repeat(np.arange(len(few)), few.sum(axis=1))], settings.groups)
     evidence = Evidence(schema=schema, cut=cut, cells=cells, first=first)
-    draft, rows = Rows(evidence, few, generator), Rows(evidence, count, generator)
+    draft, rows = Rows(evidence, few, generator), Rows(evidence, thinned(count), generator)
     left = list(range(len(schema.predictors)))
     measured: list[dict[str, Any]] = []
     for number in range(settings.tables):

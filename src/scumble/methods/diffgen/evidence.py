@@ -209,8 +209,8 @@ def _sort(odds: Any, edges: Any, groups: Any) -> None:
                     second = odds[row, label]
             lean = odds[row, kind] - second
         level = 0
-        while level < cuts and lean > edges[kind, level]:
-            level += 1
+        for cut in range(cuts):  # no early end: a branch that nobody can foresee costs more
+            level += lean > edges[kind, cut]
         groups[row] = kind * (cuts + 1) + level
 
 

@@ -14,12 +14,6 @@ from scumble.model.counts import Integers
 from scumble.privacy.noise import Simulation
 
 
-def thinned(count: Integers, rows: int) -> Integers:
-    """About so many rows in the same proportions, where there are more."""
-    total = int(count.sum())
-    return count if total <= rows else np.rint(count * (rows / total)).astype(np.int64)
-
-
 class Rows:
     """Rows in the making: a cell and a provisional class each, from the published counts."""
 
