@@ -176,8 +176,8 @@ class _Account:
             before = self.book.reserved(session=joint.agreement.session, dataset=self.dataset)
             if before is None and self.kept.marks.keys_id:  # rows were recorded before keys were made
                 raise BudgetError(
-                    "This run was charged to another ledger, which knows its rows. Give that one with --ledger. Nothing "
-                    "was charged now."
+                    "This run was charged to another ledger, which knows its rows. Give that one with --ledger. "
+                    "Nothing was charged now."
                 )
         else:
             self.kept.mark(charging=True)

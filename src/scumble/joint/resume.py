@@ -107,8 +107,8 @@ def settle_keys(
         state.keep_keys(exchange_keys(seats, mesh).to_json(), keys_id)
     if state.marks.begun and state.marks.version != version("scumble"):
         raise InputError(
-            f"This run was begun with scumble {state.marks.version}, and only that repeats its messages as they were. Go "
-            "on with that version, or close the run with --abandon."
+            f"This run was begun with scumble {state.marks.version}, and only that repeats its messages as they were. "
+            "Go on with that version, or close the run with --abandon."
         )
     keys = SessionKeys.from_json(state.keys())
     # Nobody goes on before all have stored the same keys. So where one party lacks them, nobody has used them.

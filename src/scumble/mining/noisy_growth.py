@@ -109,8 +109,8 @@ class Deviation:
 def noise_limit(mean: Floats, variance: Floats, level: float) -> Floats:
     """What a sum of squares of this mean and variance exceeds with probability `level`, by the gamma law.
 
-    >>> noise_limit(np.array(1.0), np.array(2.0), 0.05).round(3)  # chi-square, one degree of freedom
-    3.841
+    >>> noise_limit(np.array([1.0]), np.array([2.0]), 0.05).round(3)  # chi-square, one degree of freedom
+    array([3.841])
     """
     scale = np.divide(variance, mean, out=np.zeros_like(mean), where=mean > 0)
     shape = np.divide(mean, scale, out=np.ones_like(mean), where=scale > 0)
@@ -195,9 +195,8 @@ def _running(cells: NoisyCells, place: Integers, cuts: int) -> NoisySums:
     """The sums of all cells below each cut."""
 
     def running(entries: Floats) -> Floats:
-        columns = [np.bincount(place, weights=column, minlength=cuts + 1) for column in entries.T]
-        sums: Floats = np.cumsum(np.stack(columns, axis=1), axis=0)[:cuts]
-        return sums
+        columns = [np.bincount(place, weights=column, minlength=cuts + 1).astype(np.float64) for column in entries.T]
+        return np.cumsum(np.stack(columns, axis=1), axis=0)[:cuts]
 
     return NoisySums(counts=running(cells.counts), variance=running(cells.variance), squares=running(cells.variance**2))
 
