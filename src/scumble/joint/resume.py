@@ -137,8 +137,10 @@ def _read_answers(message: bytes, name: str) -> list[Recorded]:
 
 
 def _checked_head(state: State, handed: Sequence[Recorded]) -> str | None:
-    """The head of the chain with these answers; None where ours are not the first of them."""
+    """The head of the chain with these answers; None where ours are not the first of them, or a step is missing."""
     if tuple(handed[: len(state.answers)]) != tuple(state.answers):
+        return None
+    if [recorded.step for recorded in handed] != list(range(len(handed))):
         return None
     head = state.head
     for recorded in handed[len(state.answers) :]:
