@@ -138,7 +138,7 @@ def test_an_interrupt_before_the_charge_charges_nothing(folder: Path) -> None:
 
 
 def test_an_interrupt_after_the_charge_says_that_it_stands(folder: Path) -> None:
-    places = {"fingerprint": LIFE[:2], "run": LIFE[:3], "write_release": LIFE[:3], "settle": LIFE[:3]}
+    places = {"row_sums": LIFE[:2], "run": LIFE[:3], "write_release": LIFE[:3], "settle": LIFE[:3]}
     jobs = [job(number, pause=place, signal=signal.SIGINT) for number, place in enumerate(places)]
     for number, (place, ended) in enumerate(zip(places, launch(*jobs), strict=True)):
         assert (ended["code"], ended["out"]) == (5, "")

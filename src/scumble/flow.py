@@ -52,16 +52,13 @@ class Published:
     folder: Path
     release: Release
     receipt: Receipt
+    recommended: str
+    """The file to start with."""
     seconds: float
 
     def to_json(self) -> dict[str, Any]:
         told = told_of(self.folder, self.release)
         return {**told, "recommended": self.recommended, "seconds": round(self.seconds, 3)}
-
-    @property
-    def recommended(self) -> str:
-        """The file to start with."""
-        return str(read_manifest(self.folder)["recommended"])
 
 
 def told_of(folder: Path, release: Release) -> dict[str, Any]:
@@ -159,7 +156,9 @@ def release(
             stage.publish()
             charge.published = Path(out)
             book.settle(receipt, digest)
-    return Published(folder=Path(out), release=made, receipt=receipt, seconds=time.perf_counter() - began)
+    recommended = str(read_manifest(Path(out))["recommended"])
+    seconds = time.perf_counter() - began
+    return Published(folder=Path(out), release=made, receipt=receipt, recommended=recommended, seconds=seconds)
 
 
 def run(

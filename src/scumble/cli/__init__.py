@@ -1,7 +1,8 @@
 """The command line: a thin skin over `flow`."""
 
+import _thread
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 from rich.text import Text
@@ -37,6 +38,7 @@ app.add_typer(join_app, name="join")
 
 def main() -> None:
     """Run the command line; what goes wrong becomes one line on standard error and an exit code."""
+    sys.unraisablehook = _interrupt_again
     try:
         code = app(standalone_mode=False)
     except ScumbleError as error:
@@ -51,6 +53,14 @@ def main() -> None:
     if code == INTERRUPTED:
         _fail("Interrupted.")
     sys.exit(code)
+
+
+def _interrupt_again(lost: Any) -> None:
+    """Ctrl-C that came while a library freed an object, where Python can only print it: let it come once more."""
+    if issubclass(lost.exc_type, KeyboardInterrupt):
+        _thread.interrupt_main()
+    else:
+        sys.__unraisablehook__(lost)
 
 
 def _usage(error: typer.TyperException) -> str:
