@@ -33,6 +33,7 @@ TABLE_1A = pa.table(
         "Class": ["Y", "N", "N", "Y", "Y", "N", "Y", "N"],
     }
 )
+LOCAL = [name for name in ENGINES if name != "spark"]  # Spark has the suite of all engines
 AGE_40 = 40 - 18
 
 
@@ -57,7 +58,7 @@ def split_job(cut: Cut, label: str) -> Cut:
     return cut.specialize(Specialization(attribute="Job", node=node, children=domain.split(node, 0)))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", LOCAL)
 def test_table_1c_is_the_contingency_table(engine: str) -> None:
     cut = split_age(split_job(split_job(split_job(Cut.top(SCHEMA), "Any_Job"), "Professional"), "Artist"))
     assert cells(engine, cut) == {
@@ -72,7 +73,7 @@ def test_table_1c_is_the_contingency_table(engine: str) -> None:
     }
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", LOCAL)
 def test_table_1d_is_the_generalized_contingency_table(engine: str) -> None:
     assert cells(engine, split_age(split_job(Cut.top(SCHEMA), "Any_Job"))) == {
         ("Professional", "[18,40)"): 3,
