@@ -20,7 +20,7 @@ def speed(source: Tables, rows: tuple[int, ...], repeats: int, folder: Path) -> 
     """Everything that is timed in this process, in turns."""
     watch = work.Stopwatch(tell)
     schema, small = source.schema, source.parquet(SMALL)
-    for parameters in (work.PUBLISHED, work.DEFAULT):
+    for parameters in (work.PUBLISHED, work.DEFAULT, work.DETAIL):
         for path in (small, source.csv(SMALL)):
             work.release(path, schema, folder, parameters)
     work.release(small, schema, folder, work.PUBLISHED, "duckdb")
@@ -39,6 +39,7 @@ def speed(source: Tables, rows: tuple[int, ...], repeats: int, folder: Path) -> 
     made = work.release(path, schema, folder, work.PUBLISHED)
     for _ in range(repeats):
         watch.time(f"read_csv, {name}", lambda: work.read_csv(text))
+        watch.time(f"detail, {name}", lambda: work.release(path, schema, folder, work.DETAIL))
         watch.time(f"published from CSV, {name}", lambda: work.release(text, schema, folder, work.PUBLISHED))
         watch.time(f"published in DuckDB, {name}", lambda: work.release(path, schema, folder, work.PUBLISHED, "duckdb"))
         watch.time(f"table.csv, {name}", lambda: work.write_rows(made, folder))
@@ -65,6 +66,7 @@ def _told(watch: work.Stopwatch, rows: int, written: int) -> list[Figure]:
     name = shown(rows)
     per_row = watch.median(f"table.csv, {name}") / max(written, 1)
     return [
+        ratio(watch, f"detail, {name}", f"read_table, {name}", "default mode with its detail, all left to it", None),
         ratio(watch, f"published from CSV, {name}", f"read_csv, {name}", "published mode from CSV", None),
         ratio(watch, f"published in DuckDB, {name}", f"published, {name}", "`--engine duckdb` over `memory`", None),
         Figure(what="`table.csv`, a million rows of it", measured=per_row * MILLION, unit="s", detail="timed apart"),

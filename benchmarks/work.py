@@ -25,6 +25,7 @@ from scumble.privacy.noise import PaidNoise
 
 PUBLISHED: dict[str, Any] = {"epsilon": "1", "selection": "published", "score": "max", "rounds": 10}
 DEFAULT: dict[str, Any] = {"epsilon": "1", "rounds": 8}
+DETAIL: dict[str, Any] = {"epsilon": "1"}
 
 
 class Stopwatch:
