@@ -44,4 +44,5 @@ def test_the_default_is_better(adult: CodedTable) -> None:
     for seed in range(RUNS):
         train, test = (adult.part(rows) for rows in random_split(adult.rows, seed))
         runs.append(trial(train, test, method="diffgen", parameters={"epsilon": "1"})["tree"]["accuracy"])
-    assert fmean(runs) > 0.836
+    # One run has a mean of 0.843 and a deviation of 0.0035; the published mode has 0.819.
+    assert fmean(runs) > 0.832
