@@ -61,7 +61,7 @@ def test_every_method_that_stands_by_its_claim_passes(method: Method, settings: 
             scumble.audit(method, **settings)
         return
     finding = scumble.audit(
-        method, **settings, epsilon="1", judged=1_000, variations=0, confidence=LEVEL, claims=CLAIMS, workers=1
+        method, **settings, epsilon="1", judged=600, variations=0, confidence=LEVEL, claims=CLAIMS, workers=1
     )
     print(f"\n{method.name} {settings}: {finding.sentence}")  # noqa: T201
     assert not (finding.refuted and finding.proved), finding.sentence
