@@ -26,7 +26,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-spark test-audit test-joint audit lint format types accuracy reproduce bench lock clean check-python
+.PHONY: help demo test search test-spark test-audit test-joint audit lint format types accuracy reproduce bench lock clean check-python
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,6 +36,10 @@ demo: $(READY) ## the main job on built-in data, start to finish
 
 test: lint types ## lint, types, then all tests of the core
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal --durations=15 $(TESTS)
+
+search: $(READY) ## the laws on new random examples, ARGS=10 times over (a failure prints how to repeat it)
+	@for turn in $$(seq $(or $(ARGS),1)); do \
+	  HYPOTHESIS_PROFILE=search $(BIN)/pytest -q -n $(WORKERS) -m "hypothesis and not spark and not postgres" $(TESTS) || exit $$?; done
 
 test-spark: $(ENGINES_READY) ## Spark on two local workers, and PostgreSQL: installs Java, pyspark and the rest
 	$(BIN)/pytest -m "spark or postgres" --durations=8 $(or $(TESTS),tests/test_engines.py tests/test_spark.py tests/test_databases.py)

@@ -7,14 +7,16 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+# The same examples in every run, so that a change is judged by what it changed; `make search` looks for new ones.
 hypothesis.settings.register_profile(
-    "ci",
+    "steady",
     deadline=None,
-    derandomize=False,  # new examples every run: a law is searched, not replayed; the blob repeats a failure
+    derandomize=True,
     print_blob=True,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
-hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+hypothesis.settings.register_profile("search", parent=hypothesis.settings.get_profile("steady"), derandomize=False)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 # What the command line prints must not depend on the terminal the tests run in; rich looks at this when it is imported.
 os.environ["COLUMNS"] = "80"

@@ -286,6 +286,11 @@ def test_what_the_malformed_ones_were_made_of_is_well_formed() -> None:
     assert parse_schema(attribute("{classes: [a]}"))["x"].domain.labels == ("a",)
 
 
+def test_an_alias_means_the_anchor_last_set() -> None:
+    text = GOOD.replace("step: 1}", "step: &s 1}") + "  size: {numeric: {low: 0, high: &s 8, step: *s}}\n"
+    assert parse_schema(text)["size"].domain.size == 1
+
+
 def test_an_identifier_may_have_a_name_that_releases_need() -> None:
     assert parse_schema(f"{GOOD}  count: {{identifier: true}}\n").identifiers == ("count",)
 

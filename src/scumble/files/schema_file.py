@@ -124,6 +124,7 @@ def parse_schema(text: str, *, folder: Path | None = None, name: str = "the sche
 def load_yaml(text: str, name: str) -> Any:
     """YAML as nested mappings and lists of the very text that was written."""
     yaml = YAML(typ="base", pure=True)
+    yaml.composer.warn_double_anchors = False  # YAML lets an anchor be set again: the alias means the last one
     try:
         return yaml.load(text)
     except RecursionError:

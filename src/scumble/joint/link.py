@@ -242,7 +242,7 @@ class Link:
             self.fail(PartyLost(f"{self.name} ended before us.", seat=self._peer, ending=Ending.FAILED))
             assert self.loss is not None
             return self.loss
-        if ending is Ending.FAILED or culprit in (None, self._peer):
+        if culprit in (None, self._peer):
             return self._lose(Ending.FAILED, "it ended its run; its own last message says why")
         assert culprit is not None
         if culprit == self._seat:
