@@ -14,6 +14,7 @@ from scumble.files.release_folder import write_release
 from scumble.files.schema_file import parse_schema
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut, Specialization
+from scumble.model.fine_cells import fine_counts
 from scumble.model.guarantee import PureDP
 from scumble.model.plan import Plan, Spend
 from scumble.model.published import published_values
@@ -55,7 +56,7 @@ def fine_release(cut: Cut, measured: Integers, *, seed: int = 0, tables: Sequenc
         variance=2.5,
         rounding=Rounding.PROJECT,
         count=count,
-        fine=fine_rows(cut, count.sum(axis=1), seed),
+        fine=fine_rows(cut, fine_counts(count).sum(axis=1), seed),
         documents={"detail": detail},
     )
 

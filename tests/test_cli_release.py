@@ -493,7 +493,8 @@ def test_the_python_verbs_take_frames(folder: Path, ledger: Path, library: Any) 
     planned = api.plan(schema=folder / "schema.yaml", epsilon="0.5")
     assert planned.guarantee.epsilon == Fraction(1, 2)
     made = api.release(frame, schema=folder / "schema.yaml", epsilon="0.5", dataset="frames", out=folder / "out")
-    assert made.release.plan == planned
+    assert made.release.plan.guarantee == planned.guarantee
+    assert made.release.plan.spends[0] == planned.spends[0], "what is counted first divides the rest"
     loaded = api.load_release(made.folder)
     assert np.array_equal(loaded.count, made.release.count)
     assert loaded.schema == made.release.schema

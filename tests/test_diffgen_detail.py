@@ -231,7 +231,7 @@ def test_fine_rows_keep_to_their_cells_on_any_table(data: st.DataObject) -> None
     made = method.run(schema, parameters, holder)
     assert made.fine is not None
     assert set(made.fine.columns) == {attribute.name for attribute in schema.attributes}
-    assert {len(column) for column in made.fine.columns.values()} == {made.count.sum()}
+    assert {len(column) for column in made.fine.columns.values()} == {4 * made.count.sum()}
     assert made.fine.schema == schema
 
 

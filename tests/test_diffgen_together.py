@@ -14,8 +14,8 @@ from scumble.auditing.laws import engine_of, exact_answer
 from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
 from scumble.flow import run
-from scumble.methods.diffgen.method import CHOOSE, COUNT, DiffGen, descend, most_cells
-from scumble.methods.diffgen.parameters import DiffGenParams, settle
+from scumble.methods.diffgen.method import CHOOSE, COUNT, COUNT_RECORDS, REST, DiffGen, descend, most_cells
+from scumble.methods.diffgen.parameters import RECORDS_SHARE, DiffGenParams, settle
 from scumble.methods.diffgen.scores import PURITY_SCALE, Candidate, PartitionScores, Score
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut
@@ -257,12 +257,37 @@ def test_bad_parameters_are_refused(values: dict[str, Any]) -> None:
 
 
 @given(st.fractions(min_value=Fraction(1, 1000), max_value=20))
-def test_defaults_follow_from_epsilon_and_the_plan_adds_up(epsilon: Fraction) -> None:
-    parameters = DiffGenParams(epsilon=epsilon)
-    settled = settle(SCHEMA, parameters)
+def test_defaults_of_cells_follow_from_epsilon_and_the_plan_adds_up(epsilon: Fraction) -> None:
+    parameters = DiffGenParams(epsilon=epsilon, detail="no")
     plan = DiffGen().plan(SCHEMA, parameters)
     assert sum(spend.total(Unit.ADD_REMOVE) for spend in plan.spends) == epsilon
-    assert settled.rounds in range(1, 9)
+    assert settle(SCHEMA, parameters).rounds in range(1, 9)
+
+
+@given(st.fractions(min_value=Fraction(1, 1000), max_value=20), st.integers(1, 10**9))
+def test_a_public_number_of_records_is_not_counted(epsilon: Fraction, records: int) -> None:
+    plan = DiffGen().plan(SCHEMA, DiffGenParams(epsilon=epsilon, records=records))
+    assert sum(spend.total(Unit.ADD_REMOVE) for spend in plan.spends) == epsilon
+    assert {COUNT_RECORDS, REST}.isdisjoint(spend.label for spend in plan.spends)
+
+
+@pytest.mark.parametrize("told", [-5000, 0, 3, 4_999, 5_001, 30_000, 10**9])
+def test_what_is_counted_divides_the_rest(told: int) -> None:
+    """Whatever noise makes of the count, the rest is divided by it and by nothing else, and all adds up."""
+
+    class Counted(PaidNoise):
+        def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
+            if epsilon == RECORDS_SHARE:
+                return np.array([told, 0], dtype=np.int64).reshape(values.shape)
+            return super().laplace(values, sensitivity=sensitivity, epsilon=epsilon)
+
+    parameters = DiffGenParams(epsilon="1")
+    made = run(DiffGen(), SCHEMA, parameters, engine_of(SCHEMA, []), Counted())
+    same = DiffGen().plan(SCHEMA, DiffGenParams(epsilon="1", records=max(told, 1)))
+    assert [spend.label for spend in made.plan.spends] == [COUNT_RECORDS, *(spend.label for spend in same.spends)]
+    shares = [spend.epsilon for spend in made.plan.spends[1:]]
+    assert shares == [spend.epsilon * (1 - RECORDS_SHARE) for spend in same.spends]
+    assert made.documents["detail"]["records counted"] == [told, 0]
 
 
 def test_a_schema_without_a_class_is_refused() -> None:

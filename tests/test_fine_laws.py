@@ -22,6 +22,7 @@ from scumble.errors import CheckError
 from scumble.methods.diffgen.method import COUNT
 from scumble.methods.diffgen.parameters import DiffGenParams
 from scumble.model.cut import Cut
+from scumble.model.fine_cells import fine_counts
 from scumble.model.plan import Plan
 from scumble.model.release import CellRelease, FineRows
 from scumble.model.schema import Schema
@@ -38,7 +39,7 @@ class WithFineRows(Wrapped):
 
     def draw(self, release: CellRelease, schema: Schema, holder: Holder) -> FineRows:
         seed = abs(int(release.measured.sum()))
-        return fine_rows(Cut.leaves(schema), release.count.sum(axis=1), seed)
+        return fine_rows(Cut.leaves(schema), fine_counts(release.count).sum(axis=1), seed)
 
     def documents(self, holder: Holder) -> dict[str, dict[str, Any]]:
         return {}
@@ -49,7 +50,7 @@ class SeededByTheRows(WithFineRows):
 
     def draw(self, release: CellRelease, schema: Schema, holder: Holder) -> FineRows:
         rows = sum(len(block[0]) for block in holder._engine.blocks())
-        return fine_rows(Cut.leaves(schema), release.count.sum(axis=1), rows)
+        return fine_rows(Cut.leaves(schema), fine_counts(release.count).sum(axis=1), rows)
 
 
 class TellsTheRowsAside(WithFineRows):
@@ -63,7 +64,7 @@ class OneTooMany(WithFineRows):
     """A row more in the first cell."""
 
     def draw(self, release: CellRelease, schema: Schema, holder: Holder) -> FineRows:
-        sizes = release.count.sum(axis=1)
+        sizes = fine_counts(release.count).sum(axis=1)
         sizes[0] += 1
         return fine_rows(Cut.leaves(schema), sizes, 0)
 
@@ -89,7 +90,7 @@ class KeepsAnAnswerBack(WithFineRows):
 
     def draw(self, release: CellRelease, schema: Schema, holder: Holder) -> FineRows:
         again = holder.measure(CellCounts(cut=Cut.leaves(schema), resolution=1), spend=COUNT)
-        return fine_rows(Cut.leaves(schema), release.count.sum(axis=1), abs(int(again.sum())))
+        return fine_rows(Cut.leaves(schema), fine_counts(release.count).sum(axis=1), abs(int(again.sum())))
 
 
 LEAVES = DiffGenParams(epsilon="1", leaves=True)
@@ -126,7 +127,7 @@ def test_an_onlooker_sees_the_documents_as_numbers_and_the_choice_of_attributes_
 def test_attacks_are_on_the_recommended_table(tmp_path: Path) -> None:
     release = learned()
     table = published_table(release)
-    assert table.codes.shape == (320, 4) and table.codes[:, 1].max() == 11
+    assert table.codes.shape == (4 * 320, 4) and table.codes[:, 1].max() == 11
     folder = written(release, tmp_path / "attacked")
     found = attack_release(folder, train=raw_rows(4), control=raw_rows(5))
     inference = next(each for each in found if each.name == "attribute inference")

@@ -82,6 +82,33 @@ def test_parts_share_a_price_only_where_planned_and_disjoint() -> None:
     assert holder.purse.left == {"split": 8, "one": 9}, "a refused use costs nothing"
 
 
+def test_a_spend_is_divided_once_into_what_it_was() -> None:
+    holder = holder_of(Spend(label="first", epsilon=Fraction(1, 4)), Spend(label="rest", epsilon=Fraction(3, 4)))
+    query = CellCounts(cut=Cut.top(SCHEMA))
+    parts = (Spend(label="a", epsilon=Fraction(1, 4), times=2), Spend(label="b", epsilon=Fraction(1, 4)))
+    with pytest.raises(BudgetError, match="No spend 'other' was planned"):
+        holder.divide("other", parts)
+    for wrong in (parts[:1], (*parts, Spend(label="c", epsilon=Fraction(1, 100)))):
+        with pytest.raises(BudgetError, match="add up"):
+            holder.divide("rest", wrong)
+    with pytest.raises(BudgetError, match="unique"):
+        holder.divide("rest", (Spend(label="first", epsilon=Fraction(3, 4)),))
+    assert holder.purse.left == {"first": 1, "rest": 1}, "a refused division changes nothing"
+    plan = holder.divide("rest", parts)
+    assert plan.guarantee.epsilon == 1
+    assert [spend.label for spend in plan.spends] == ["first", "a", "b"]
+    for spent in ("rest", "first"):
+        if spent == "first":
+            holder.measure(query, spend="first")
+        with pytest.raises(BudgetError, match="used up"):
+            holder.divide(spent, (Spend(label="d", epsilon=Fraction(3, 4)),))
+    for label in ("a", "b", "a"):
+        holder.measure(query, spend=label)
+    for label in ("rest", "first", "a", "b"):
+        with pytest.raises(BudgetError, match="used up"):
+            holder.measure(query, spend=label)
+
+
 def test_a_shared_price_counts_double_under_replace() -> None:
     spend = Spend(label="split", epsilon=Fraction(1, 3), times=3, shared=True)
     assert spend.total(Unit.ADD_REMOVE) == 1

@@ -45,7 +45,7 @@ def test_the_pages_say_what_to_take_for_what() -> None:
     report = Page(report_page(release, {})).text
     assert "To train a classifier, of whatever kind, take fine.csv" in report
     assert "of these in turn: job, wealth. From them" in report
-    assert "200 rows were drawn" in report and "counts.csv and detail.json and can be repeated" in report
+    assert "800 rows were drawn" in report and "counts.csv and detail.json and can be repeated" in report
     readme = miners_page(release, "fine.csv")
     assert "Start with **fine.csv**, whatever you train" in readme
     for name in ("fine.csv", "table.csv", "counts.csv", "fine.schema.yaml", "detail.json"):

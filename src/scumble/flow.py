@@ -166,16 +166,16 @@ def run(
 ) -> Release:
     """Plan, hold, run: a release in memory with no ledger. Only `release` may be used on private rows."""
     planned = method.plan(schema, parameters)
-    answers = sum(spend.times for spend in planned.spends)
     done = 0
 
     def answered(label: str) -> None:
         nonlocal done
         done += 1
         if progress is not None:
-            progress(label, done, answers)
+            progress(label, done, sum(spend.times for spend in holder.purse.plan.spends))
 
-    return method.run(schema, parameters, Holder(engine=engine, noise=noise, plan=planned, answered=answered))
+    holder = Holder(engine=engine, noise=noise, plan=planned, answered=answered)
+    return method.run(schema, parameters, holder)
 
 
 def load_release(folder: str | Path) -> Release:

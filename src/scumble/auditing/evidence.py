@@ -91,7 +91,6 @@ class Followed(Overheard):
     def __init__(self, *, engine: Tabulates, other: Tabulates, noise: Noise, plan: Plan | PlanWithoutDP) -> None:
         self._telling, self._echo = Telling(noise), Telling()
         super().__init__(engine=engine, noise=self._telling, plan=plan)
-        self._plan = plan
         self._follower = Holder(engine=other, noise=self._echo, plan=plan)
         self._evidence = 0.0
 
@@ -103,7 +102,7 @@ class Followed(Overheard):
     def heard(self, queries: Sequence[Query | RowQuery], draws: int, again: Again) -> None:
         told, self._telling.told = self._telling.told[-draws:], []
         self._echo.answers, self._echo.told = deque(each.outcome for each in told), []
-        self._follower.purse = Purse(self._plan)  # whether an answer was paid for is the first holder's business
+        self._follower.purse = Purse(self.purse.plan)  # whether an answer was paid for is the first holder's business
         again(self._follower)
         self._evidence += sum(
             here.log_chance - there.log_chance for here, there in zip(told, self._echo.told, strict=True)

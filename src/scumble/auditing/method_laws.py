@@ -19,7 +19,7 @@ from scumble.auditing.neighbours import Record
 from scumble.errors import BudgetError, CheckError, InputError
 from scumble.methods.method import Method, Params
 from scumble.model.counts import Integers
-from scumble.model.fine_cells import rows_by_cell, strays, thinned
+from scumble.model.fine_cells import fine_counts, rows_by_cell, strays
 from scumble.model.guarantee import KAnonymity, Unit, from_json, to_json
 from scumble.model.plan import Planned, Spend
 from scumble.model.release import CellRelease, FineRows
@@ -62,9 +62,9 @@ def check_spending(method: Method, schema: Schema, parameters: Params) -> None:
     """A run takes nothing but planned uses out of the purse, tells of each, and draws noise at no other price."""
     planned = method.plan(schema, parameters)
     answered: Counter[str] = Counter()
-    noise = Listening(PaidNoise())
     for rows in extreme_tables(schema):
         answered.clear()
+        noise = Listening(PaidNoise())
         holder = Holder(
             engine=engine_of(schema, rows),
             noise=noise,
@@ -72,23 +72,25 @@ def check_spending(method: Method, schema: Schema, parameters: Params) -> None:
             answered=lambda label: answered.update([label]),
         )
         release = method.run(schema, parameters, holder)
-        used = {spend.label: spend.times - holder.purse.left[spend.label] for spend in planned.spends}
+        spent = holder.purse.plan
+        used = {spend.label: spend.times - holder.purse.left[spend.label] for spend in spent.spends}
         _require(all(used[label] == answered[label] for label in used), method, "was answered more than it paid for")
         _require(min(holder.purse.left.values(), default=0) >= 0, method, "overdraws its purse")
-        _require(release.plan == planned and release.method == method.name, method, "publishes another plan")
+        _require(release.plan == spent and release.method == method.name, method, "publishes another plan")
+        _require(spent.guarantee == planned.guarantee, method, "spends by another guarantee than it planned")
+        prices = {spend.epsilon for spend in spent.spends}
+        _require(noise.prices <= prices, method, f"draws noise at {noise.prices - prices}, which nobody planned")
         if isinstance(release, CellRelease):
             derived = release.rounding.apply(release.measured, release.resolution)
             _require(np.array_equal(release.count, derived), method, "publishes counts that are no function of its own")
             if release.fine is not None:
                 _check_fine(method, schema, release, release.fine)
-    prices = {spend.epsilon for spend in planned.spends}
-    _require(noise.prices <= prices, method, f"draws noise at {noise.prices - prices}, which nobody planned")
 
 
 def _check_fine(method: Method, schema: Schema, release: CellRelease, fine: FineRows) -> None:
     _require(fine.schema == schema, method, "draws fine rows in other words than the public schema's")
     _require(not strays(fine), method, f"draws fine rows outside the public schema: {strays(fine)}")
-    agrees = np.array_equal(rows_by_cell(fine, release.schema), thinned(release.count).sum(axis=1))
+    agrees = np.array_equal(rows_by_cell(fine, release.schema), fine_counts(release.count).sum(axis=1))
     _require(agrees, method, "draws fine rows that do not lie in the cells it counted")
 
 

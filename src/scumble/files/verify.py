@@ -14,7 +14,7 @@ from scumble.files.blurred_table import published_blocks
 from scumble.files.release_folder import file_hash, manifest_text, read_manifest, read_release, seal
 from scumble.files.tables import column_names
 from scumble.model.counts import Integers
-from scumble.model.fine_cells import refines, rows_by_cell, strays, thinned
+from scumble.model.fine_cells import fine_counts, refines, rows_by_cell, strays
 from scumble.model.guarantee import to_json
 from scumble.model.release import BlurredRelease, CellRelease, FineRows, RecordRelease, Release
 from scumble.model.schema import Schema
@@ -83,7 +83,7 @@ def _check_cells(folder: Path, manifest: Mapping[str, Any], release: CellRelease
         yield f"table.csv has the {int(release.count.sum()):,} rows that counts.csv says"
     if release.fine is not None:
         _check_fine(release, release.fine)
-        yield f"fine.csv has {release.fine.rows:,} rows within fine.schema.yaml, in each cell what counts.csv says"
+        yield f"fine.csv has {release.fine.rows:,} rows within fine.schema.yaml, in the proportions of counts.csv"
     for name in release.documents:
         yield f"{name}.json is a JSON object"
 
@@ -95,7 +95,7 @@ def _check_fine(release: CellRelease, fine: FineRows) -> None:
     odd = strays(fine)
     if odd:
         raise CheckError(f"fine.csv: {odd[0]!r} leaves the domain of fine.schema.yaml. Do not trust this folder.")
-    if not np.array_equal(rows_by_cell(fine, release.schema), thinned(release.count).sum(axis=1)):
+    if not np.array_equal(rows_by_cell(fine, release.schema), fine_counts(release.count).sum(axis=1)):
         raise CheckError("fine.csv and counts.csv do not agree. Do not trust this folder.")
 
 

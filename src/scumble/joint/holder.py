@@ -23,7 +23,7 @@ from scumble.joint.shared_keys import SessionKeys
 from scumble.joint.sharing import Shares, Sharing
 from scumble.model.counts import Counts, Integers, Tabulation, fine_shape
 from scumble.model.guarantee import JointDP, Unit
-from scumble.model.plan import Plan, PlanWithoutDP
+from scumble.model.plan import Plan, PlanWithoutDP, Spend
 from scumble.model.schema import Schema
 from scumble.privacy.holder import Purse, Tabulates
 from scumble.privacy.noise import Selection, selection_scale
@@ -165,6 +165,9 @@ class SecretHolder:
 
     def disclose(self, query: RowMeasurement) -> Integers:
         raise BudgetError(f"{type(query).__name__}: several owners tell no exact answers. Nothing was told.")
+
+    def divide(self, spend: str, parts: tuple[Spend, ...]) -> Plan:
+        raise BudgetError(f"{spend!r}: several owners spend as they agreed, and divide nothing later.")
 
     def _answer(self, label: str, work_out: Callable[[], Integers]) -> Integers:
         """The answer of the next step: as it was kept, or worked out and kept before anyone uses it."""

@@ -8,19 +8,29 @@ from scumble.model.schema import Schema
 from scumble.model.taxonomy import Domain, Grid
 
 NOWHERE = -1
+FINE_ROWS_EACH = 4
+"""Fine rows for each record that the cells count. Drawing rows adds luck to what was measured; four times as many rows
+halve it."""
 MOST_FINE_ROWS = 1_000_000
-"""Where the cells count more records, fine rows are a sample of about so many. Classifiers need no more, and a release
-of a hundred million records stays within memory."""
+"""About so many fine rows at most: classifiers need no more, and releases of very many records stay within memory."""
 
 
-def thinned(count: Integers, rows: int = MOST_FINE_ROWS) -> Integers:
-    """About so many rows in the same proportions, where the counts add up to more.
+def fine_counts(count: Integers) -> Integers:
+    """How many fine rows there are for the published counts: in their proportions.
 
-    >>> thinned(np.array([[30, 10], [0, 60]]), 10).tolist()
+    >>> [int(fine_counts(np.array([[total, 3 * total]])).sum()) for total in (10, 100_000, 10**9)]
+    [160, 1000000, 1000000]
+    """
+    return scaled(count, each=FINE_ROWS_EACH, most=MOST_FINE_ROWS)
+
+
+def scaled(count: Integers, *, most: int, each: int = 1) -> Integers:
+    """Rows in the proportions of counts: `each` for every one counted, or about `most` in all where that is fewer.
+
+    >>> scaled(np.array([[30, 10], [0, 60]]), most=10).tolist()
     [[3, 1], [0, 6]]
     """
-    total = int(count.sum())
-    return count if total <= rows else np.rint(count * (rows / total)).astype(np.int64)
+    return np.rint(count * min(each, most / max(int(count.sum()), 1))).astype(np.int64)
 
 
 def codes_within(domain: Domain, values: Column) -> Integers:

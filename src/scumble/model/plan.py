@@ -1,7 +1,7 @@
 """A plan: every answer a method will ask for, with its price, before any row is read."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -63,6 +63,16 @@ class Plan:
     @property
     def unit(self) -> Unit:
         return self.guarantee.unit
+
+    def divided(self, label: str, parts: tuple[Spend, ...]) -> "Plan":
+        """The same plan with one spend given out as several, which must add up to it.
+
+        What is divided how may follow from answers told before: under pure differential privacy the epsilons of answers
+        add up even if each is chosen by looking at the earlier ones, as long as their sum is bounded beforehand
+        (Rogers, Roth, Ullman & Vadhan 2016).
+        """
+        spends = [part for spend in self.spends for part in (parts if spend.label == label else (spend,))]
+        return replace(self, spends=tuple(spends))
 
     def to_json(self) -> dict[str, Any]:
         return {

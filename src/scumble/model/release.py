@@ -61,8 +61,7 @@ class CellRelease(Release):
 
 @dataclass(frozen=True, kw_only=True)
 class FineRows:
-    """As many rows as the cells count, at most about a million, each drawn inside its cell, in the words of the full
-    public schema."""
+    """Rows in the proportions of the cells' counts, each drawn inside its cell, in the words of the public schema."""
 
     schema: Schema
     columns: Mapping[str, Column]

@@ -14,7 +14,7 @@ import numpy as np
 from scumble.errors import BudgetError
 from scumble.model.counts import Counts, Integers, Tabulation
 from scumble.model.guarantee import Unit
-from scumble.model.plan import Plan, PlanWithoutDP
+from scumble.model.plan import Plan, PlanWithoutDP, Spend
 from scumble.privacy.noise import Noise, Selection, selection_scale
 from scumble.privacy.query import (
     Block,
@@ -80,11 +80,15 @@ class Answers(Protocol):
     def disclose(self, query: RowMeasurement) -> Integers:
         """The exact answer, for releases that are not differentially private and whose plan says so."""
 
+    def divide(self, spend: str, parts: tuple[Spend, ...]) -> Plan:
+        """Give out an unused spend as several that add up to it, by what was told before; the plan as it is then."""
+
 
 class Purse:
     """The plan's spends, paid out one by one. What is not in it cannot be bought."""
 
     def __init__(self, plan: Plan | PlanWithoutDP) -> None:
+        self.plan = plan
         self._unit = plan.unit
         self._spends = {spend.label: spend for spend in plan.spends}
         self._left = {spend.label: spend.times for spend in plan.spends}
@@ -100,6 +104,16 @@ class Purse:
         """The same for a query of several parts, whose boxes must not meet."""
         return self._take(label, apart=len(parts) < 2 or _disjoint_boxes(parts), several=len(parts) > 1)
 
+    def divide(self, label: str, parts: tuple[Spend, ...]) -> Plan:
+        """Replace a spend that was never used by several; `Plan` sees to it that they add up to it exactly."""
+        whole = self._whole(label)
+        if not isinstance(self.plan, Plan) or whole.times != 1 or not self._left[label]:
+            raise BudgetError(f"The spend {label!r} is used up, or was not planned to be divided. Nothing was told.")
+        self.plan = self.plan.divided(label, parts)
+        self._spends |= {part.label: part for part in parts}
+        self._left |= {label: 0} | {part.label: part.times for part in parts}
+        return self.plan
+
     def unit(self, label: str) -> Unit:
         """The unit in which an answer bought by this spend must keep its price.
 
@@ -109,10 +123,14 @@ class Purse:
         spend = self._spends.get(label)
         return Unit.ADD_REMOVE if spend is not None and spend.shared else self._unit
 
-    def _take(self, label: str, *, apart: bool, several: bool) -> Fraction:
+    def _whole(self, label: str) -> Spend:
         spend = self._spends.get(label)
         if spend is None:
             raise BudgetError(f"No spend {label!r} was planned; planned: {', '.join(self._spends)}. Nothing was told.")
+        return spend
+
+    def _take(self, label: str, *, apart: bool, several: bool) -> Fraction:
+        spend = self._whole(label)
         if self._left[label] == 0:
             raise BudgetError(f"All {spend.times} uses of the spend {label!r} are used up. Nothing was told.")
         if several and not (spend.shared and apart):
@@ -226,6 +244,10 @@ class Holder:
         if self._private:
             raise BudgetError("An exact answer cannot be had under a plan that promises differential privacy.")
         return query.answer(self._engine.blocks())
+
+    def divide(self, spend: str, parts: tuple[Spend, ...]) -> Plan:
+        """Give out an unused spend as several that add up to it, by what was told before; the plan as it is then."""
+        return self.purse.divide(spend, parts)
 
     def _answer(self, query: Query) -> Integers:
         """The exact answer. The last counts are kept, for many queries in a row ask for the same ones."""

@@ -22,7 +22,7 @@ from scumble.methods.diffgen.fine import Rows
 from scumble.methods.diffgen.parameters import DetailSettings
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut
-from scumble.model.fine_cells import thinned
+from scumble.model.fine_cells import fine_counts, scaled
 from scumble.model.guarantee import Unit
 from scumble.model.plan import Spend
 from scumble.model.published import published_values
@@ -99,10 +99,10 @@ def add_detail(
     prices = {spend.label: spend.epsilon for spend in detail_spends(epsilon, settings)}
     generator = simulation(_seed(count))
     cells = odds_of_cells(count, variance**0.5)
-    few = thinned(count, DRAFT_ROWS)
+    few = scaled(count, most=DRAFT_ROWS)
     first = Grouping.learn(cells[np.repeat(np.arange(len(few)), few.sum(axis=1))], settings.groups)
     evidence = Evidence(schema=schema, cut=cut, cells=cells, first=first)
-    draft, rows = Rows(evidence, few, generator), Rows(evidence, thinned(count), generator)
+    draft, rows = Rows(evidence, few, generator), Rows(evidence, fine_counts(count), generator)
     left = list(range(len(schema.predictors)))
     measured: list[dict[str, Any]] = []
     for number in range(settings.tables):

@@ -12,7 +12,16 @@ from typing import Any, ClassVar
 
 from scumble.errors import InputError
 from scumble.methods.diffgen.detail import add_detail, detail_spends
-from scumble.methods.diffgen.parameters import DiffGenParams, SelectionMode, Settings, settle
+from scumble.methods.diffgen.parameters import (
+    LEVELS,
+    RECORDS_SHARE,
+    DiffGenParams,
+    SelectionMode,
+    Settings,
+    counts_records,
+    level_for,
+    settle,
+)
 from scumble.methods.diffgen.published import choose_as_published, published_spends
 from scumble.methods.diffgen.scores import Candidate, PartitionScores, Score, ValueScores
 from scumble.methods.method import require_target
@@ -29,6 +38,8 @@ from scumble.privacy.query import CellCounts
 
 CHOOSE = "choose a split"
 COUNT = "count the cells"
+COUNT_RECORDS = "count the records"
+REST = "all else"
 PUBLISHED_RESOLUTION = 1023
 """Published mode measures counts in 1/1023rds, so that rounding them gives the paper's rounded continuous noise. Odd,
 so that none lies half way between two whole numbers."""
@@ -50,34 +61,46 @@ class DiffGen:
 
     def plan(self, schema: Schema, parameters: DiffGenParams) -> Plan:
         require_target(schema, "diffgen")
-        settings = settle(schema, parameters)
-        if parameters.leaves:
-            spends: tuple[Spend, ...] = ()
-            cells = _leaf_cells(schema, settings.max_cells)
+        if counts_records(schema, parameters):
+            spends: tuple[Spend, ...] = (
+                Spend(
+                    label=COUNT_RECORDS,
+                    epsilon=parameters.epsilon * RECORDS_SHARE,
+                    purpose="discrete Laplace noise on the number of records of each class",
+                ),
+                Spend(
+                    label=REST,
+                    epsilon=parameters.epsilon * (1 - RECORDS_SHARE),
+                    purpose="choices, cells and detail, divided by how many records were counted",
+                ),
+            )
+            possible = [settle(schema, parameters, level) for level in LEVELS]
         else:
-            spends = self._selection_spends(schema, parameters, settings)
-            cells = most_cells(schema, settings.rounds, settings.max_cells)
-        counting = parameters.epsilon * settings.cell_share - sum((s.total(schema.unit) for s in spends), Fraction(0))
-        detail = detail_spends(parameters.epsilon, settings.detail) if settings.detail else ()
-        count = Spend(label=COUNT, epsilon=counting, purpose="discrete Laplace noise on every (cell, class) count")
+            possible = [settle(schema, parameters)]
+            spends = _spends(schema, parameters, possible[0], parameters.epsilon)
+        if parameters.leaves:
+            cells = _leaf_cells(schema, possible[0].max_cells)
+        else:
+            cells = max(most_cells(schema, settings.rounds, settings.max_cells) for settings in possible)
         return Plan(
             guarantee=PureDP(epsilon=parameters.epsilon, unit=schema.unit),
-            spends=(*spends, count, *detail),
+            spends=spends,
             cells_at_most=cells,
-            notes=_notes(parameters, settings, schema, cells),
-            alone=_alone(parameters, settings),
+            notes=_notes(parameters, possible, schema, cells),
+            alone=_alone(parameters, possible[0]),
         )
 
-    def _selection_spends(self, schema: Schema, parameters: DiffGenParams, settings: Settings) -> tuple[Spend, ...]:
-        if parameters.selection is SelectionMode.PUBLISHED:
-            return published_spends(schema, parameters.epsilon, settings.rounds)
-        purpose = f"one private selection a round by the score `{settings.score}`"
-        price = parameters.epsilon * settings.cell_share * settings.selection_share / settings.rounds
-        return (Spend(label=CHOOSE, epsilon=price, times=settings.rounds, purpose=purpose),)
-
     def run(self, schema: Schema, parameters: DiffGenParams, holder: Answers) -> CellRelease:
-        settings = settle(schema, parameters)
         plan = self.plan(schema, parameters)
+        epsilon, known = parameters.epsilon, {}
+        if counts_records(schema, parameters):
+            told = holder.measure(CellCounts(cut=Cut.top(schema)), spend=COUNT_RECORDS)
+            known = {"records counted": told.tolist()}
+            epsilon = next(spend.epsilon for spend in plan.spends if spend.label == REST)
+            settings = settle(schema, parameters, level_for(parameters.epsilon, max(int(told.sum()), 1)))
+            plan = holder.divide(REST, _spends(schema, parameters, settings, epsilon))
+        else:
+            settings = settle(schema, parameters)
         published = parameters.selection is SelectionMode.PUBLISHED
         steps: list[Specialization] = []
         if parameters.leaves:
@@ -94,9 +117,7 @@ class DiffGen:
         price = next(spend.epsilon for spend in plan.spends if spend.label == COUNT)
         variance = laplace_variance(sensitivity=bound, epsilon=price) / resolution**2
         count = rounding.apply(measured, resolution)
-        detail = (
-            add_detail(cut, count, variance, parameters.epsilon, settings.detail, holder) if settings.detail else None
-        )
+        detail = add_detail(cut, count, variance, epsilon, settings.detail, holder) if settings.detail else None
         return CellRelease(
             method=self.name,
             parameters=parameters.model_dump(mode="json"),
@@ -109,8 +130,23 @@ class DiffGen:
             count=count,
             story=(*(_tell(step) for step in steps), *(detail.story if detail else ())),
             fine=detail.fine if detail else None,
-            documents={"detail": detail.document} if detail else {},
+            documents={"detail": known | detail.document} if detail else {},
         )
+
+
+def _spends(schema: Schema, parameters: DiffGenParams, settings: Settings, epsilon: Fraction) -> tuple[Spend, ...]:
+    """What cells and detail cost, for so much epsilon together."""
+    if parameters.leaves:
+        choices: tuple[Spend, ...] = ()
+    elif parameters.selection is SelectionMode.PUBLISHED:
+        choices = published_spends(schema, epsilon, settings.rounds)
+    else:
+        purpose = f"one private selection a round by the score `{settings.score}`"
+        price = epsilon * settings.cell_share * settings.selection_share / settings.rounds
+        choices = (Spend(label=CHOOSE, epsilon=price, times=settings.rounds, purpose=purpose),)
+    counting = epsilon * settings.cell_share - sum((s.total(schema.unit) for s in choices), Fraction(0))
+    count = Spend(label=COUNT, epsilon=counting, purpose="discrete Laplace noise on every (cell, class) count")
+    return (*choices, count, *(detail_spends(epsilon, settings.detail) if settings.detail else ()))
 
 
 def choose_together(schema: Schema, settings: Settings, holder: Answers, tell: Callable[[Specialization], None]) -> Cut:
@@ -219,16 +255,26 @@ def _leaf_cells(schema: Schema, max_cells: int) -> int:
     return cells
 
 
-def _notes(parameters: DiffGenParams, settings: Settings, schema: Schema, cells: int) -> tuple[str, ...]:
+def _notes(parameters: DiffGenParams, possible: Sequence[Settings], schema: Schema, cells: int) -> tuple[str, ...]:
     counts = f"At most {cells:,} cells x {len(schema.classes)} classes will be published."
     if parameters.leaves:
         return (counts, "No choices are made: the whole budget goes to the counts of the full contingency table.")
-    share = "the paper's split" if parameters.selection is SelectionMode.PUBLISHED else str(settings.selection_share)
-    if settings.detail:
-        tables, groups = settings.detail.tables, settings.detail.groups
+    settings = possible[0]
+    details = [each.detail for each in possible if each.detail]
+    if details:
+        tables, groups = (_range([getattr(each, name) for each in details]) for name in ("tables", "groups"))
         told = f"{tables} attributes will be counted by class, in up to {groups} groups: rows are drawn from these."
         return (counts, told)
+    share = "the paper's split" if parameters.selection is SelectionMode.PUBLISHED else str(settings.selection_share)
     return (counts, f"{settings.rounds} rounds by `{settings.score}`, share of the budget for choosing: {share}.")
+
+
+def _range(numbers: Sequence[int]) -> str:
+    """
+    >>> _range([8, 6, 7]), _range([5])
+    ('6 to 8', '5')
+    """
+    return f"{min(numbers)} to {max(numbers)}" if min(numbers) < max(numbers) else str(numbers[0])
 
 
 def _alone(parameters: DiffGenParams, settings: Settings) -> str:

@@ -14,8 +14,9 @@ from scumble.model.schema import Schema
 
 AUTO = Literal["auto"]
 
-USUAL_RECORDS = 30_000
-"""How many records a table is taken to have where nobody says: it decides how epsilon is divided, nothing else."""
+RECORDS_SHARE = Fraction(1, 100)
+"""The part of epsilon that counting the records has, where their number is not public. The count decides how the rest
+is divided and is off by some 140 / epsilon records, little beside the bounds of `LEVELS`."""
 
 
 class SelectionMode(StrEnum):
@@ -65,7 +66,10 @@ class DiffGenParams(Params):
     ] = "auto"
     records: Annotated[
         Annotated[int, Field(ge=1)] | AUTO,
-        Field(description="About how many records there are, if that is public: it decides how to divide epsilon."),
+        Field(
+            description="About how many records there are, if that is public; else they are counted, for a hundredth "
+            "of epsilon. It decides how to divide epsilon."
+        ),
     ] = "auto"
 
     @classmethod
@@ -106,7 +110,7 @@ class DiffGenParams(Params):
 
 @dataclass(frozen=True, kw_only=True)
 class DetailSettings:
-    """How much is measured beside the cells. Shares are parts of the whole epsilon."""
+    """How much is measured beside the cells. Shares are parts of the epsilon that cells and detail have together."""
 
     tables: int
     groups: int
@@ -136,7 +140,7 @@ class Settings:
 
     @property
     def cell_share(self) -> Fraction:
-        """The part of epsilon that the cells have, choices and counts."""
+        """The part of that epsilon that the cells have, choices and counts."""
         return 1 - (self.detail.share if self.detail else Fraction(0))
 
 
@@ -203,14 +207,30 @@ REST = Fraction(5, 100)
 """The part for the attributes without a table, where there are any."""
 
 
-def settle_detail(schema: Schema, parameters: DiffGenParams) -> tuple[DetailSettings, Level]:
-    """How detail is measured, and how the cells beside it are chosen, from public facts."""
-    records = schema.rows or (USUAL_RECORDS if parameters.records == "auto" else parameters.records)
-    level = next(level for level in LEVELS if parameters.epsilon * records < level.below)
+def public_records(schema: Schema, parameters: DiffGenParams) -> int | None:
+    """How many records there are, where that is public."""
+    return schema.rows or (None if parameters.records == "auto" else parameters.records)
+
+
+def counts_records(schema: Schema, parameters: DiffGenParams) -> bool:
+    """Whether the number of records is needed and has to be counted first."""
+    return _detailed(schema, parameters) and public_records(schema, parameters) is None
+
+
+def _detailed(schema: Schema, parameters: DiffGenParams) -> bool:
+    return parameters.in_detail and bool(schema.predictors) and len(schema.classes) > 1
+
+
+def level_for(epsilon: Fraction, records: int) -> Level:
+    return next(level for level in LEVELS if epsilon * records < level.below)
+
+
+def settle_detail(schema: Schema, level: Level) -> DetailSettings:
+    """How detail is measured beside the cells."""
     tables = min(len(schema.predictors), level.tables)
     chosen = tables < len(schema.predictors)
     choice, rest = (level.choice, REST) if chosen else (Fraction(0), Fraction(0))
-    settings = DetailSettings(
+    return DetailSettings(
         tables=tables,
         groups=level.groups,
         choice_share=choice,
@@ -218,14 +238,14 @@ def settle_detail(schema: Schema, parameters: DiffGenParams) -> tuple[DetailSett
         calibration_share=level.calibration,
         rest_share=rest,
     )
-    return settings, level
 
 
-def settle(schema: Schema, parameters: DiffGenParams) -> Settings:
-    """Defaults from epsilon alone: little budget buys few splits, chosen carefully by the smoother score.
+def settle(schema: Schema, parameters: DiffGenParams, level: Level | None = None) -> Settings:
+    """Every `auto` settled: by the level where detail is measured, else by epsilon alone.
 
-    Where epsilon is small, counts of single cells are noisy whatever is done, and three quarters of it go to choosing
-    with `gini`, which sees progress where no majority flips. From 3/8 on, choices are safe enough for the monotone
+    Without a level it is the one for the public number of records. Cells alone: where epsilon is small, counts of
+    single cells are noisy whatever is done, so there are few splits, and three quarters of it go to choosing them with
+    `gini`, which sees progress where no majority flips. From 3/8 on, choices are safe enough for the monotone
     `accuracy` at half the budget and for more rounds.
     """
     if parameters.selection is SelectionMode.PUBLISHED or parameters.leaves:
@@ -236,11 +256,15 @@ def settle(schema: Schema, parameters: DiffGenParams) -> Settings:
     else:
         rounds = 7 if parameters.epsilon < Fraction(3, 4) else 8
         defaults = Settings(score=Score.ACCURACY, rounds=rounds, selection_share=Fraction(1, 2), max_cells=10_000)
-    if parameters.in_detail and schema.predictors and len(schema.classes) > 1:
-        detail, level = settle_detail(schema, parameters)
+    if _detailed(schema, parameters):
+        level = level or level_for(parameters.epsilon, public_records(schema, parameters) or 1)
         share = Fraction(3, 4) if level.score is Score.GINI else Fraction(1, 2)
         defaults = Settings(
-            score=level.score, rounds=level.rounds, selection_share=share, max_cells=10_000, detail=detail
+            score=level.score,
+            rounds=level.rounds,
+            selection_share=share,
+            max_cells=10_000,
+            detail=settle_detail(schema, level),
         )
     return Settings(
         score=defaults.score if parameters.score == "auto" else Score(parameters.score),
