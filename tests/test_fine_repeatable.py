@@ -18,7 +18,7 @@ from scumble.flow import run
 from scumble.methods.diffgen.detail import add_detail
 from scumble.methods.diffgen.detail_queries import Margins, StageChoice, StageCounts
 from scumble.methods.diffgen.method import DiffGen
-from scumble.methods.diffgen.parameters import RECORDS_SHARE, DiffGenParams, level_for, settle
+from scumble.methods.diffgen.parameters import LEVELS, RECORDS_SHARE, DiffGenParams, level_for, settle
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut
 from scumble.model.fine_cells import codes_within
@@ -92,7 +92,8 @@ def test_fine_rows_can_be_drawn_again_from_the_folder(tmp_path: Path, epsilon: s
     schema = release.fine.schema
     document = dict(release.documents["detail"])
     records = sum(document.pop("records counted"))
-    detail = settle(schema, DiffGenParams(**release.parameters), level_for(parameters.epsilon, max(records, 1))).detail
+    level = level_for(LEVELS, parameters.epsilon, records)
+    detail = settle(schema, DiffGenParams(**release.parameters), level).detail
     assert detail is not None
     told: Any = Told(schema, document)
     cut = cut_of(schema, release.schema)

@@ -24,6 +24,7 @@ from scumble.errors import InputError
 from scumble.files.sources import Source, check_columns, open_source
 from scumble.flow import load_release
 from scumble.model.counts import Integers
+from scumble.model.places import digits_of
 from scumble.model.release import CellRelease, FineRows, RecordRelease, Release
 from scumble.model.schema import Schema
 
@@ -215,7 +216,7 @@ def published_table(release: Release) -> Table:
     assert isinstance(release, CellRelease)
     schema = release.schema
     shape = [attribute.domain.size for attribute in schema.predictors]
-    places = np.unravel_index(np.arange(len(release.count)), shape)
+    places = digits_of(np.arange(len(release.count)), shape)
     codes = {attribute.name: digits for attribute, digits in zip(schema.predictors, places, strict=True)}
     classes = len(schema.classes)
     columns = [

@@ -12,6 +12,7 @@ import numpy as np
 from scumble.auditing.neighbours import Pair, Record
 from scumble.auditing.outcomes import Numbers, Path, codes_of
 from scumble.model.counts import Integers
+from scumble.model.places import places_of
 from scumble.model.release import CellRelease, RecordRelease
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Domain, Grid, Tree
@@ -57,7 +58,8 @@ class Watch:
     def _entry(self, record: Record, published: Schema, shape: tuple[int, ...]) -> int:
         codes = self._published_codes(record, published)
         digits = [codes[attribute.name] for attribute in published.predictors]
-        return int(np.ravel_multi_index([*digits, codes[published.target] if published.target else 0], shape))
+        digits.append(codes[published.target] if published.target else 0)
+        return int(places_of([np.array(digit) for digit in digits], shape))
 
     def _published_codes(self, record: Record, published: Schema) -> dict[str, int]:
         return {

@@ -12,6 +12,7 @@ from scumble.files.drawing import box, drawing, line
 from scumble.files.page_text import percent, whole
 from scumble.files.report_attributes import label_of
 from scumble.model.counts import Integers
+from scumble.model.places import digits_of
 from scumble.model.release import CellRelease
 from scumble.model.rounding import Rounding
 
@@ -108,7 +109,7 @@ def _largest_cells(release: CellRelease, sizes: Integers) -> _Cells:
 def _values(release: CellRelease, places: Integers) -> tuple[list[tuple[str, str]], list[list[tuple[str, str]]]]:
     """The attributes and values that some cells have in common, and for each cell those that set it apart."""
     predictors = release.schema.predictors
-    digits = np.unravel_index(places, [attribute.domain.size for attribute in predictors])
+    digits = digits_of(places, [attribute.domain.size for attribute in predictors])
     common: list[tuple[str, str]] = []
     apart: list[list[tuple[str, str]]] = [[] for _ in places]
     for attribute, codes in zip(predictors, digits, strict=True):

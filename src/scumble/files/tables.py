@@ -10,6 +10,7 @@ import pyarrow.csv as pacsv
 
 from scumble.errors import CheckError
 from scumble.model.counts import Integers
+from scumble.model.places import digits_of
 from scumble.model.release import CellRelease, Column
 from scumble.model.schema import PUBLISHED_COLUMNS, Schema
 from scumble.model.taxonomy import Domain, Grid
@@ -34,7 +35,7 @@ def entry_dictionaries(schema: Schema, entries: Integers) -> list[pa.DictionaryA
     labels = [attribute.domain.labels for attribute in schema.predictors]
     if schema.target is not None:
         labels.append(schema.classes)
-    digits = np.unravel_index(entries, [len(each) for each in labels])
+    digits = digits_of(entries, [len(each) for each in labels])
     return [
         pa.DictionaryArray.from_arrays(pa.array(digit.astype(np.int32)), pa.array(each, pa.string()))
         for digit, each in zip(digits, labels, strict=True)

@@ -16,6 +16,7 @@ from scumble.mining.noisy_pruning import Keep, kept_splits, shrunken_shares
 from scumble.mining.tree_model import LEAF, Feature, TreeModel
 from scumble.mining.tree_view import tree_text
 from scumble.model.counts import Integers
+from scumble.model.places import digits_of
 from scumble.model.release import CellRelease, Release
 
 
@@ -88,7 +89,7 @@ class NoisyCellsClassifier(ClassifierMixin, BaseEstimator):
         schema = release.schema
         cells, classes = release.measured.shape
         codes = np.stack(
-            np.unravel_index(np.arange(cells), [attribute.domain.size for attribute in schema.predictors]), axis=1
+            digits_of(np.arange(cells), [attribute.domain.size for attribute in schema.predictors]), axis=1
         )
         self.fit(
             np.repeat(encode(codes, schema), classes, axis=0),

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from scumble.errors import InputError
 from scumble.model.counts import Integers
+from scumble.model.places import digits_of
 from scumble.model.schema import Schema
 
 LARGEST_KEY = 2**62
@@ -69,7 +70,7 @@ def sample_of_counts(schema: Schema, count: Integers) -> Sample:
     """The cells of a release as weighted rows: `count` has shape (cells, classes), cells in row-major order."""
     sizes = [attribute.domain.size for attribute in schema.predictors]
     cells, labels = np.nonzero(count)
-    codes = np.stack(np.unravel_index(cells, sizes), axis=1)
+    codes = np.stack(digits_of(cells, sizes), axis=1)
     return Sample(codes=codes, labels=labels, weights=count[cells, labels])
 
 

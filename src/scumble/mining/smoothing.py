@@ -28,7 +28,8 @@ SMOOTHED_STOP_SHARE = 1e-3 * STOP_SHARE
 JUDGED_ROWS = 100_000
 """The stop is judged as if there were so many rows, so that it takes no more steps for having more of them."""
 MOST_ROWS = 1_000_000
-"""More rows are smoothed no less: what they could show is finer than an interval."""
+"""More rows are smoothed no less, and neither test nor plain iteration takes them for more: what they could show is
+finer than an interval."""
 FIT_CONFIDENCE = 0.999
 FEWEST_EXPECTED = 5
 """In a bin with fewer, the test's sum is not distributed as it should be; such bins are left out."""
@@ -77,7 +78,8 @@ def rebuild(counts: npt.NDArray[np.number], part: Partition, rule: Rule, kernel:
     matrix: Floats = np.kron(smoother(part.intervals, min(rows, MOST_ROWS)), np.eye(further)).astype(np.float64)
     judged = counts * (JUDGED_ROWS / max(rows, 1.0))
     smooth = reconstruct(judged, chances, stop_share=SMOOTHED_STOP_SHARE, smoother=matrix).shares
-    return smooth if explains(smooth, counts, chances) else reconstruct(counts, chances).shares
+    held = counts * min(1.0, MOST_ROWS / max(rows, 1.0))
+    return smooth if explains(smooth, held, chances) else reconstruct(held, chances).shares
 
 
 def explains(shares: Floats, counts: npt.NDArray[np.number], kernel: Floats) -> bool:

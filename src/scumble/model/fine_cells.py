@@ -1,8 +1,11 @@
 """Fine rows read back as cells: whether each lies in its schema, and in which cell of a published cut it lies."""
 
+from math import prod
+
 import numpy as np
 
 from scumble.model.counts import Integers
+from scumble.model.places import places_of
 from scumble.model.release import Column, FineRows
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Domain, Grid
@@ -83,5 +86,5 @@ def rows_by_cell(fine: FineRows, published: Schema) -> Integers:
     """How many fine rows lie in each cell of a published schema, in row-major order. None may be a stray."""
     shape = [attribute.domain.size for attribute in published.predictors]
     codes = [codes_within(attribute.domain, fine.columns[attribute.name]) for attribute in published.predictors]
-    cells = np.ravel_multi_index(codes, shape)
-    return np.bincount(cells, minlength=int(np.prod(shape)))
+    cells = places_of(codes, shape)
+    return np.bincount(cells, minlength=prod(shape))

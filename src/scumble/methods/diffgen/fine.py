@@ -11,6 +11,7 @@ import numpy as np
 
 from scumble.methods.diffgen.evidence import Evidence, Floats, Odds, Stage, advance, bins_of, chances
 from scumble.model.counts import Integers
+from scumble.model.places import digits_of
 from scumble.privacy.noise import Simulation
 
 
@@ -21,7 +22,7 @@ class Rows:
         places = np.repeat(np.arange(count.size), count.ravel())
         self.cells, self.provisional = np.divmod(places, count.shape[1])
         self._cut = evidence.cut
-        self._digits = np.unravel_index(self.cells, evidence.cut.shape)
+        self._digits = digits_of(self.cells, evidence.cut.shape)
         self._generator = generator
         self.codes: list[Integers] = [np.zeros(0, dtype=np.int64)] * len(evidence.cut.nodes)
         self.odds: Odds = evidence.cells[self.cells]

@@ -16,10 +16,12 @@ from scumble.methods.diffgen.parameters import (
     LEVELS,
     RECORDS_SHARE,
     DiffGenParams,
+    Level,
     SelectionMode,
     Settings,
-    counts_records,
+    in_detail,
     level_for,
+    public_records,
     settle,
 )
 from scumble.methods.diffgen.published import choose_as_published, published_spends
@@ -58,11 +60,23 @@ class DiffGen:
         *({"rounds": 2, "selection": "published", "score": score} for score in ("max", "infogain")),
     )
     """Its modes, for `scumble audit`."""
+    levels: ClassVar[tuple[Level, ...]] = LEVELS
+
+    def _levels(self, schema: Schema, parameters: DiffGenParams) -> Sequence[Level | None]:
+        """The levels that detail may be measured by: one where the number of records is public; None without detail."""
+        if not in_detail(schema, parameters):
+            return [None]
+        records = public_records(schema, parameters)
+        return self.levels if records is None else [level_for(self.levels, parameters.epsilon, records)]
 
     def plan(self, schema: Schema, parameters: DiffGenParams) -> Plan:
         require_target(schema, "diffgen")
-        if counts_records(schema, parameters):
-            spends: tuple[Spend, ...] = (
+        levels = self._levels(schema, parameters)
+        possible = [settle(schema, parameters, level) for level in levels]
+        if len(levels) == 1:
+            spends = _spends(schema, parameters, possible[0], parameters.epsilon)
+        else:
+            spends = (
                 Spend(
                     label=COUNT_RECORDS,
                     epsilon=parameters.epsilon * RECORDS_SHARE,
@@ -74,10 +88,6 @@ class DiffGen:
                     purpose="choices, cells and detail, divided by how many records were counted",
                 ),
             )
-            possible = [settle(schema, parameters, level) for level in LEVELS]
-        else:
-            possible = [settle(schema, parameters)]
-            spends = _spends(schema, parameters, possible[0], parameters.epsilon)
         if parameters.leaves:
             cells = _leaf_cells(schema, possible[0].max_cells)
         else:
@@ -91,16 +101,16 @@ class DiffGen:
         )
 
     def run(self, schema: Schema, parameters: DiffGenParams, holder: Answers) -> CellRelease:
-        plan = self.plan(schema, parameters)
-        epsilon, known = parameters.epsilon, {}
-        if counts_records(schema, parameters):
+        plan, levels = self.plan(schema, parameters), self._levels(schema, parameters)
+        level, epsilon, known = levels[0], parameters.epsilon, {}
+        if len(levels) > 1:
             told = holder.measure(CellCounts(cut=Cut.top(schema)), spend=COUNT_RECORDS)
             known = {"records counted": told.tolist()}
-            epsilon = next(spend.epsilon for spend in plan.spends if spend.label == REST)
-            settings = settle(schema, parameters, level_for(parameters.epsilon, max(int(told.sum()), 1)))
+            level = level_for(self.levels, parameters.epsilon, int(told.sum()))
+            epsilon *= 1 - RECORDS_SHARE
+        settings = settle(schema, parameters, level)
+        if len(levels) > 1:
             plan = holder.divide(REST, _spends(schema, parameters, settings, epsilon))
-        else:
-            settings = settle(schema, parameters)
         published = parameters.selection is SelectionMode.PUBLISHED
         steps: list[Specialization] = []
         if parameters.leaves:

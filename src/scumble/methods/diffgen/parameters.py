@@ -1,6 +1,6 @@
 """DiffGen's parameters, and the defaults that follow from public facts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -212,17 +212,13 @@ def public_records(schema: Schema, parameters: DiffGenParams) -> int | None:
     return schema.rows or (None if parameters.records == "auto" else parameters.records)
 
 
-def counts_records(schema: Schema, parameters: DiffGenParams) -> bool:
-    """Whether the number of records is needed and has to be counted first."""
-    return _detailed(schema, parameters) and public_records(schema, parameters) is None
-
-
-def _detailed(schema: Schema, parameters: DiffGenParams) -> bool:
+def in_detail(schema: Schema, parameters: DiffGenParams) -> bool:
+    """Whether detail is measured: it is wanted, and there is something to tell."""
     return parameters.in_detail and bool(schema.predictors) and len(schema.classes) > 1
 
 
-def level_for(epsilon: Fraction, records: int) -> Level:
-    return next(level for level in LEVELS if epsilon * records < level.below)
+def level_for(levels: Sequence[Level], epsilon: Fraction, records: int) -> Level:
+    return next(level for level in levels if epsilon * records < level.below)
 
 
 def settle_detail(schema: Schema, level: Level) -> DetailSettings:
@@ -243,10 +239,9 @@ def settle_detail(schema: Schema, level: Level) -> DetailSettings:
 def settle(schema: Schema, parameters: DiffGenParams, level: Level | None = None) -> Settings:
     """Every `auto` settled: by the level where detail is measured, else by epsilon alone.
 
-    Without a level it is the one for the public number of records. Cells alone: where epsilon is small, counts of
-    single cells are noisy whatever is done, so there are few splits, and three quarters of it go to choosing them with
-    `gini`, which sees progress where no majority flips. From 3/8 on, choices are safe enough for the monotone
-    `accuracy` at half the budget and for more rounds.
+    Cells alone: where epsilon is small, counts of single cells are noisy whatever is done, so there are few splits, and
+    three quarters of it go to choosing them with `gini`, which sees progress where no majority flips. From 3/8 on,
+    choices are safe enough for the monotone `accuracy` at half the budget and for more rounds.
     """
     if parameters.selection is SelectionMode.PUBLISHED or parameters.leaves:
         defaults = Settings(score=Score.MAX, rounds=10, selection_share=Fraction(1, 2), max_cells=1_000_000)
@@ -256,15 +251,11 @@ def settle(schema: Schema, parameters: DiffGenParams, level: Level | None = None
     else:
         rounds = 7 if parameters.epsilon < Fraction(3, 4) else 8
         defaults = Settings(score=Score.ACCURACY, rounds=rounds, selection_share=Fraction(1, 2), max_cells=10_000)
-    if _detailed(schema, parameters):
-        level = level or level_for(parameters.epsilon, public_records(schema, parameters) or 1)
+    if level is not None:
         share = Fraction(3, 4) if level.score is Score.GINI else Fraction(1, 2)
+        detail = settle_detail(schema, level)
         defaults = Settings(
-            score=level.score,
-            rounds=level.rounds,
-            selection_share=share,
-            max_cells=10_000,
-            detail=settle_detail(schema, level),
+            score=level.score, rounds=level.rounds, selection_share=share, max_cells=10_000, detail=detail
         )
     return Settings(
         score=defaults.score if parameters.score == "auto" else Score(parameters.score),

@@ -1,0 +1,138 @@
+"""What each ingredient of the default release contributes: one thing changed at a time, same splits, same classifiers.
+
+python benchmarks/ingredients.py                                   Adult, eps 0.1 and 1, 10 random splits
+python benchmarks/ingredients.py --data xor five-classes --runs 5  generated tables
+python benchmarks/ingredients.py --only default "one group"
+
+Differences to the default are paired, split by split, in points, with their standard errors. AUC is in points, too.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from scumble.engines.memory import MemoryEngine
+from scumble.evaluation import training_sample
+from scumble.experiments.recipes import RECIPES
+from scumble.experiments.trials import CodedTable, random_split
+from scumble.files.datasets import load
+from scumble.files.sources import open_source
+from scumble.flow import parameters_of, run
+from scumble.methods.diffgen.method import DiffGen
+from scumble.methods.diffgen.parameters import Level
+from scumble.methods.diffgen.scores import Score
+from scumble.mining.evaluate import score
+from scumble.mining.sample import Sample
+from scumble.model.fine_cells import FINE_ROWS_EACH
+from scumble.privacy.noise import PaidNoise
+
+COLUMNS = ("tree", "boosting", "AUC")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """The default but for one thing."""
+
+    name: str
+    level: Callable[[Level], Level] = lambda level: level
+    parameters: dict[str, Any] | None = None
+    rows_each: int = FINE_ROWS_EACH
+
+
+def _other(score_: Score) -> Score:
+    return Score.ACCURACY if score_ is Score.GINI else Score.GINI
+
+
+VARIANTS = (
+    Variant(name="default"),
+    Variant(name="one fine row a record, not four", rows_each=1),
+    Variant(name="cells alone", parameters={"detail": "no"}),
+    Variant(name="no cells: one round at a twentieth", level=lambda a: replace(a, rounds=1, cells=Fraction(1, 20))),
+    Variant(name="half of epsilon for the cells", level=lambda a: replace(a, cells=Fraction(1, 2))),
+    Variant(name="one group", level=lambda a: replace(a, groups=1)),
+    Variant(name="twice as many groups", level=lambda a: replace(a, groups=2 * a.groups)),
+    Variant(name="half as many tables", level=lambda a: replace(a, tables=a.tables // 2)),
+    Variant(name="a table for every attribute", level=lambda a: replace(a, tables=1000)),
+    Variant(name="the first attributes, not the chosen", level=lambda a: replace(a, choice=Fraction(0))),
+    Variant(name="calibration at a hundredth", level=lambda a: replace(a, calibration=Fraction(1, 100))),
+    Variant(name="the other score", level=lambda a: replace(a, score=_other(a.score))),
+    Variant(name="records public, not counted", parameters={"records": "rows"}),
+)
+
+
+@cache
+def table_named(name: str, seed: int) -> CodedTable:
+    if name != "adult":
+        return RECIPES[name].table(seed=seed)
+    dataset = load("adult")
+    return CodedTable.read(open_source(dataset.path), dataset.schema)
+
+
+def one_run(job: tuple[str, str, int, str]) -> tuple[float, ...]:
+    """One release by one variant: accuracies and AUC in per cent."""
+    data, epsilon, seed, name = job
+    variant = next(each for each in VARIANTS if each.name == name)
+    table = table_named(data, seed if data != "adult" else 0)
+    train, test = (table.part(part) for part in random_split(table.rows, seed))
+
+    class Changed(DiffGen):
+        levels = tuple(variant.level(level) for level in DiffGen.levels)
+
+    given = {key: train.rows if value == "rows" else value for key, value in (variant.parameters or {}).items()}
+    method = Changed()
+    parameters = parameters_of(method, {"epsilon": epsilon, **given})
+    made = run(method, train.schema, parameters, MemoryEngine([train.columns], train.schema), PaidNoise())
+    schema = made.tables[made.recommended]
+    sample = _fewer(training_sample(made), FINE_ROWS_EACH // variant.rows_each if made.recommended == "fine" else 1)
+    scores = score(sample, test.sample(schema), schema, classifiers=("tree", "boosting"))
+    boosting = scores["boosting"]
+    return 100 * scores["tree"]["accuracy"], 100 * boosting["accuracy"], 100 * boosting["auc"]
+
+
+def _fewer(sample: Sample, step: int) -> Sample:
+    """Every so-manieth row."""
+    weights = None if sample.weights is None else sample.weights[::step]
+    return Sample(codes=sample.codes[::step], labels=sample.labels[::step], weights=weights)
+
+
+def shown(name: str, found: npt.NDArray[np.float64], base: npt.NDArray[np.float64] | None) -> str:
+    """A line of the table: means for the default, differences to it for the others."""
+    values = found if base is None else found - base
+    errors = values.std(axis=0, ddof=1) / len(values) ** 0.5 if len(values) > 1 else np.full(3, np.nan)
+    sign = "" if base is None else "+"
+    cells = [f"{mean:{sign}.2f} ({error:.2f})" for mean, error in zip(values.mean(axis=0), errors, strict=True)]
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def main() -> None:
+    reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    reader.add_argument("--data", nargs="*", default=["adult"], choices=["adult", *RECIPES])
+    reader.add_argument("--epsilons", nargs="*", default=["0.1", "1"])
+    reader.add_argument("--runs", type=int, default=10)
+    reader.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    reader.add_argument("--only", nargs="*", default=[each.name for each in VARIANTS])
+    given = reader.parse_args()
+    with ProcessPoolExecutor(given.jobs) as pool:
+        for data in given.data:
+            for epsilon in given.epsilons:
+                print(f"\n{data}, eps {epsilon}, {given.runs} splits\n", flush=True)
+                print(f"| | {' | '.join(COLUMNS)} |\n|---|{'---|' * len(COLUMNS)}", flush=True)
+                base = None
+                for name in ["default", *(name for name in given.only if name != "default")]:
+                    jobs = [(data, epsilon, seed, name) for seed in range(given.runs)]
+                    found = np.array(list(pool.map(one_run, jobs)))
+                    print(shown(name, found, base), flush=True)
+                    base = found if base is None else base
+
+
+if __name__ == "__main__":
+    sys.exit(main())
