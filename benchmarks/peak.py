@@ -1,6 +1,6 @@
 """One release in a fresh process: its peak memory above that after imports, and its CPU seconds, as JSON.
 
-python benchmarks/peak.py adult DATA.parquet memory published FOLDER
+python benchmarks/peak.py adult DATA.parquet memory "published mode" FOLDER
 """
 
 import json
@@ -30,10 +30,9 @@ def resident() -> tuple[int, int]:
 
 def main(data: str, path: str, engine: str, mode: str, folder: str) -> None:
     schema = tables.schema_of(data)
-    parameters = work.PUBLISHED if mode == "published" else work.DEFAULT
     before, _ = resident()
     began = time.process_time()
-    work.release(Path(path), schema, Path(folder), parameters, engine)
+    work.release(Path(path), schema, Path(folder), work.MODES[mode], engine)
     seconds = time.process_time() - began
     _, peak = resident()
     print(json.dumps({"above_imports": peak - before, "cpu_seconds": seconds}))

@@ -4,6 +4,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -20,7 +21,7 @@ def speed(source: Tables, rows: tuple[int, ...], repeats: int, folder: Path) -> 
     """Everything that is timed in this process, in turns."""
     watch = work.Stopwatch(tell)
     schema, small = source.schema, source.parquet(SMALL)
-    for parameters in (work.PUBLISHED, work.DEFAULT, work.DETAIL):
+    for parameters in work.MODES.values():
         for path in (small, source.csv(SMALL)):
             work.release(path, schema, folder, parameters)
     work.release(small, schema, folder, work.PUBLISHED, "duckdb")
@@ -29,8 +30,10 @@ def speed(source: Tables, rows: tuple[int, ...], repeats: int, folder: Path) -> 
         work.read_table(path)
         for _ in range(repeats):
             watch.time(f"read_table, {name}", lambda path=path: work.read_table(path))
-            watch.time(f"published, {name}", lambda path=path: work.release(path, schema, folder, work.PUBLISHED))
-            watch.time(f"default, {name}", lambda path=path: work.release(path, schema, folder, work.DEFAULT))
+            for mode in ("published mode", "cells alone"):
+                watch.time(
+                    f"{mode}, {name}", lambda path=path, mode=mode: work.release(path, schema, folder, work.MODES[mode])
+                )
             watch.time(f"h = 4, {name}", lambda path=path: work.choose(path, schema, 4))
             watch.time(f"h = 16, {name}", lambda path=path: work.choose(path, schema, 16))
     first = rows[0]
@@ -39,25 +42,25 @@ def speed(source: Tables, rows: tuple[int, ...], repeats: int, folder: Path) -> 
     made = work.release(path, schema, folder, work.PUBLISHED)
     for _ in range(repeats):
         watch.time(f"read_csv, {name}", lambda: work.read_csv(text))
-        watch.time(f"detail, {name}", lambda: work.release(path, schema, folder, work.DETAIL))
+        watch.time(f"default mode, {name}", lambda: work.release(path, schema, folder, work.DEFAULT))
         watch.time(f"published from CSV, {name}", lambda: work.release(text, schema, folder, work.PUBLISHED))
-        watch.time(f"published in DuckDB, {name}", lambda: work.release(path, schema, folder, work.PUBLISHED, "duckdb"))
+        watch.time(f"in DuckDB, {name}", lambda: work.release(path, schema, folder, work.PUBLISHED, "duckdb"))
         watch.time(f"table.csv, {name}", lambda: work.write_rows(made, folder))
     return watch, [*_limited(watch, rows), *_told(watch, rows[0], int(made.count.sum()))]
 
 
 def _limited(watch: work.Stopwatch, rows: tuple[int, ...]) -> list[Figure]:
     found = []
-    for mode, label, limit in (("published", "published mode, h = 10", 2), ("default", "default mode, 8 rounds", 4)):
+    for mode, rounds, limit in (("published mode", ", h = 10", 2), ("cells alone", ", 8 rounds", 4)):
         for count in rows:
-            found.append(ratio(watch, f"{mode}, {shown(count)}", f"read_table, {shown(count)}", label, limit))
+            found.append(ratio(watch, f"{mode}, {shown(count)}", f"read_table, {shown(count)}", mode + rounds, limit))
     for count in rows:
         label = "published mode up to the final cells, h = 16 over h = 4"
         found.append(ratio(watch, f"h = 16, {shown(count)}", f"h = 4, {shown(count)}", label, 1.5))
     if len(rows) == 2:
         less, more = map(shown, rows)
-        for mode in ("published", "default"):
-            found.append(ratio(watch, f"{mode}, {more}", f"{mode}, {less}", f"{mode} mode, growth", 12))
+        for mode in ("published mode", "cells alone"):
+            found.append(ratio(watch, f"{mode}, {more}", f"{mode}, {less}", f"{mode}, growth", 12))
     return found
 
 
@@ -66,9 +69,11 @@ def _told(watch: work.Stopwatch, rows: int, written: int) -> list[Figure]:
     name = shown(rows)
     per_row = watch.median(f"table.csv, {name}") / max(written, 1)
     return [
-        ratio(watch, f"detail, {name}", f"read_table, {name}", "default mode with its detail, all left to it", None),
+        ratio(watch, f"default mode, {name}", f"read_table, {name}", "default mode, which tells detail, too", None),
         ratio(watch, f"published from CSV, {name}", f"read_csv, {name}", "published mode from CSV", None),
-        ratio(watch, f"published in DuckDB, {name}", f"published, {name}", "`--engine duckdb` over `memory`", None),
+        ratio(
+            watch, f"published in DuckDB, {name}", f"published mode, {name}", "`--engine duckdb` over `memory`", None
+        ),
         Figure(what="`table.csv`, a million rows of it", measured=per_row * MILLION, unit="s", detail="timed apart"),
     ]
 
@@ -76,23 +81,20 @@ def _told(watch: work.Stopwatch, rows: int, written: int) -> list[Figure]:
 def wide(source: Tables, attributes: Sequence[int], rows: int, folder: Path) -> tuple[list[Figure], growth.Curves]:
     """Releases of tables with more attributes, and rounds, in turns with reading."""
     watch = work.Stopwatch(tell)
-    lines: dict[str, list[tuple[float, float]]] = {"published mode": [], "default mode": [], "read_table": []}
+    lines: dict[str, list[tuple[float, float]]] = {name: [] for name in ("read_table", *work.MODES)}
     found = []
     for number in (len(source.schema.predictors), *attributes):
         table = source if number == len(source.schema.predictors) else Tables(f"{source.data}-{number}", folder)
         path = table.parquet(rows)
-        jobs = {
-            "read_table": lambda path=path: work.read_table(path),
-            "published mode": lambda path=path, table=table: work.release(path, table.schema, folder, work.PUBLISHED),
-            "default mode": lambda path=path, table=table: work.release(path, table.schema, folder, work.DEFAULT),
-        }
+        jobs = {"read_table": partial(work.read_table, path)}
+        jobs |= {name: partial(work.release, path, table.schema, folder, mode) for name, mode in work.MODES.items()}
         for _ in range(WIDE_REPEATS):
             for name, job in jobs.items():
                 watch.time(f"{name}, {number} attributes", job)
         for name in jobs:
             lines[name].append((number, watch.median(f"{name}, {number} attributes")))
         if number != len(source.schema.predictors):
-            for name in ("published mode", "default mode"):
+            for name in work.MODES:
                 cost, yardstick = f"{name}, {number} attributes", f"read_table, {number} attributes"
                 found.append(ratio(watch, cost, yardstick, f"{name}, {shown(rows)}", None))
     return found, lines
@@ -102,9 +104,9 @@ def by_rounds(source: Tables, rows: int, folder: Path) -> growth.Curves:
     watch = work.Stopwatch(tell)
     for rounds in ROUNDS:
         for _ in range(WIDE_REPEATS):
-            parameters = {**work.DEFAULT, "rounds": rounds}
+            parameters = {**work.CELLS, "rounds": rounds}
             watch.time(f"{rounds}", lambda p=parameters: work.release(source.parquet(rows), source.schema, folder, p))
-    return {"default mode": [(rounds, watch.median(f"{rounds}")) for rounds in ROUNDS]}
+    return {"cells alone": [(rounds, watch.median(f"{rounds}")) for rounds in ROUNDS]}
 
 
 def start_up(source: Tables, repeats: int, folder: Path) -> list[Figure]:

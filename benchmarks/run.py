@@ -96,9 +96,8 @@ def main() -> int:
     page = options.page or (None if options.quick or options.data != "adult" else PAGE)
     if page is not None:
         picture = page.with_suffix(".svg")
-        for name in ("published", "default", "read_table"):
-            line = [(number / MILLION, watch.median(f"{name}, {shown(number)}")) for number in rows]
-            by_rows[name if name == "read_table" else f"{name} mode"] = line
+        for name in ("published mode", "cells alone", "read_table"):
+            by_rows[name] = [(number / MILLION, watch.median(f"{name}, {shown(number)}")) for number in rows]
         by_cells = [(cells, 1000 * costs[f"cells {cells}, 1"].cpu) for cells in counting.CELLS]
         curves = by_rounds(source, rows[0], options.work)
         growth.draw(picture, by_rows, by_attributes, curves, {f"{shown(rows[-1])}, one thread": by_cells})

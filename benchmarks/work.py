@@ -24,8 +24,9 @@ from scumble.privacy.holder import Holder
 from scumble.privacy.noise import PaidNoise
 
 PUBLISHED: dict[str, Any] = {"epsilon": "1", "selection": "published", "score": "max", "rounds": 10}
-DEFAULT: dict[str, Any] = {"epsilon": "1", "rounds": 8}
-DETAIL: dict[str, Any] = {"epsilon": "1"}
+CELLS: dict[str, Any] = {"epsilon": "1", "rounds": 8}
+DEFAULT: dict[str, Any] = {"epsilon": "1"}
+MODES = {"published mode": PUBLISHED, "cells alone": CELLS, "default mode": DEFAULT}
 
 
 class Stopwatch:

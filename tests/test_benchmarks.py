@@ -30,7 +30,7 @@ def test_the_harness_runs_to_its_end(tmp_path: Path) -> None:
     assert all(figure["measured"] > 0 and figure["limit"] is None for figure in figures.values())
     for what in (
         "published mode, h = 10 (3,000 rows)",
-        "default mode, 8 rounds (1,000 rows)",
+        "cells alone, 8 rounds (1,000 rows)",
         "published mode up to the final cells, h = 16 over h = 4 (3,000 rows)",
         "published mode, growth (3,000 rows)",
         "peak memory, published mode (3,000 rows)",
