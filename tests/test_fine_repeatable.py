@@ -92,7 +92,7 @@ def test_fine_rows_can_be_drawn_again_from_the_folder(tmp_path: Path, epsilon: s
     schema = release.fine.schema
     document = dict(release.documents["detail"])
     records = sum(document.pop("records counted"))
-    level = level_for(LEVELS, parameters.epsilon, records)
+    level = level_for(LEVELS, schema, parameters.epsilon, records)
     detail = settle(schema, DiffGenParams(**release.parameters), level).detail
     assert detail is not None
     told: Any = Told(schema, document)

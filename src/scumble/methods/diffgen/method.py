@@ -67,7 +67,7 @@ class DiffGen:
         if not in_detail(schema, parameters):
             return [None]
         records = public_records(schema, parameters)
-        return self.levels if records is None else [level_for(self.levels, parameters.epsilon, records)]
+        return self.levels if records is None else [level_for(self.levels, schema, parameters.epsilon, records)]
 
     def plan(self, schema: Schema, parameters: DiffGenParams) -> Plan:
         require_target(schema, "diffgen")
@@ -106,7 +106,7 @@ class DiffGen:
         if len(levels) > 1:
             told = holder.measure(CellCounts(cut=Cut.top(schema)), spend=COUNT_RECORDS)
             known = {"records counted": told.tolist()}
-            level = level_for(self.levels, parameters.epsilon, int(told.sum()))
+            level = level_for(self.levels, schema, parameters.epsilon, int(told.sum()))
             epsilon *= 1 - RECORDS_SHARE
         settings = settle(schema, parameters, level)
         if len(levels) > 1:
