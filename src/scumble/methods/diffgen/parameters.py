@@ -176,7 +176,7 @@ def _level(below: float, rounds: int, cells: int, tables: int, groups: int, choi
 LEVELS = (
     _level(600, rounds=1, cells=20, tables=2, groups=1, choice=25, calibration=10),
     _level(1_500, rounds=1, cells=15, tables=4, groups=1, choice=20, calibration=8),
-    _level(5_000, rounds=3, cells=30, tables=6, groups=1, choice=13, calibration=5),
+    _level(5_000, rounds=3, cells=20, tables=7, groups=1, choice=13, calibration=5),
     _level(12_000, rounds=4, cells=30, tables=6, groups=2, choice=13, calibration=4),
     _level(24_000, rounds=4, cells=30, tables=7, groups=4, choice=12, calibration=3),
     _level(float("inf"), rounds=5, cells=35, tables=7, groups=4, choice=10, calibration=3),
