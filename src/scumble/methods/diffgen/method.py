@@ -272,9 +272,10 @@ def _notes(parameters: DiffGenParams, possible: Sequence[Settings], schema: Sche
     settings = possible[0]
     details = [each.detail for each in possible if each.detail]
     if details:
-        tables, groups = (_range([getattr(each, name) for each in details]) for name in ("tables", "groups"))
+        tables, groups = _range([each.tables for each in details]), max(each.groups for each in details)
         told = f"{tables} attributes will be counted by class, in up to {groups} groups: rows are drawn from these."
-        return (counts, told)
+        divided = ("How the rest is divided, `--records` tells, where about how many there are is public.",)
+        return (counts, told, *(divided if len(possible) > 1 else ()))
     share = "the paper's split" if parameters.selection is SelectionMode.PUBLISHED else str(settings.selection_share)
     return (counts, f"{settings.rounds} rounds by `{settings.score}`, share of the budget for choosing: {share}.")
 
