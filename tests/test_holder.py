@@ -11,9 +11,9 @@ from scumble.files.schema_file import parse_schema
 from scumble.methods.diffgen.scores import Candidate, Score, ValueScores
 from scumble.model.counts import Counts, Integers, Tabulation
 from scumble.model.cut import Cut
-from scumble.model.guarantee import PureDP, Unit
-from scumble.model.plan import Plan, Spend
-from scumble.privacy.holder import OFFSET_BITS, Holder
+from scumble.model.guarantee import JointDP, PureDP, Unit, Unproven
+from scumble.model.plan import Plan, PlanWithoutDP, Spend
+from scumble.privacy.holder import OFFSET_BITS, Holder, Purse
 from scumble.privacy.noise import PaidNoise, Selection
 from scumble.privacy.query import CellCounts
 
@@ -107,6 +107,36 @@ def test_a_spend_is_divided_once_into_what_it_was() -> None:
     for label in ("rest", "first", "a", "b"):
         with pytest.raises(BudgetError, match="used up"):
             holder.measure(query, spend=label)
+
+
+def test_only_a_whole_spend_of_a_pure_plan_is_divided() -> None:
+    half = Fraction(1, 2)
+    part = (Spend(label="part", epsilon=Fraction(1)),)
+    twice = holder_of(Spend(label="twice", epsilon=half, times=2))
+    with pytest.raises(BudgetError, match="not planned to be divided"):
+        twice.divide("twice", part)
+    whole = Plan(
+        guarantee=JointDP(epsilon=Fraction(1), delta=Fraction(1, 2**60), coalition=1, unit=Unit.ADD_REMOVE),
+        spends=(Spend(label="whole", epsilon=Fraction(1)),),
+        cells_at_most=8,
+    )
+    claim = PlanWithoutDP(
+        guarantee=Unproven(claim=PureDP(epsilon=Fraction(1), unit=Unit.ADD_REMOVE), reason="it is wrong."),
+        unit=Unit.ADD_REMOVE,
+        spends=whole.spends,
+        cells_at_most=8,
+    )
+    for plan in (whole, claim):
+        with pytest.raises(BudgetError, match="not planned to be divided"):
+            Purse(plan).divide("whole", part)
+
+
+def test_under_replace_parts_add_up_to_what_they_cost_there() -> None:
+    purse = Purse(plan_of(Spend(label="rest", epsilon=Fraction(1)), unit=Unit.REPLACE))
+    with pytest.raises(BudgetError, match="add up"):
+        purse.divide("rest", (Spend(label="part", epsilon=Fraction(1), shared=True),))
+    purse.divide("rest", (Spend(label="part", epsilon=Fraction(1, 2), shared=True),))
+    assert purse.unit("part") is Unit.ADD_REMOVE
 
 
 def test_a_shared_price_counts_double_under_replace() -> None:

@@ -74,7 +74,7 @@ def check_spending(method: Method, schema: Schema, parameters: Params) -> None:
         release = method.run(schema, parameters, holder)
         spent = holder.purse.plan
         used = {spend.label: spend.times - holder.purse.left[spend.label] for spend in spent.spends}
-        _require(all(used[label] == answered[label] for label in used), method, "was answered more than it paid for")
+        _require(answered == Counter(used), method, "was answered other than it paid for")
         _require(min(holder.purse.left.values(), default=0) >= 0, method, "overdraws its purse")
         _require(release.plan == spent and release.method == method.name, method, "publishes another plan")
         _require(spent.guarantee == planned.guarantee, method, "spends by another guarantee than it planned")

@@ -13,7 +13,7 @@ import numpy as np
 
 from scumble.errors import BudgetError
 from scumble.model.counts import Counts, Integers, Tabulation
-from scumble.model.guarantee import Unit
+from scumble.model.guarantee import PureDP, Unit
 from scumble.model.plan import Plan, PlanWithoutDP, Spend
 from scumble.privacy.noise import Noise, Selection, selection_scale
 from scumble.privacy.query import (
@@ -107,8 +107,9 @@ class Purse:
     def divide(self, label: str, parts: tuple[Spend, ...]) -> Plan:
         """Replace a spend that was never used by several; `Plan` sees to it that they add up to it exactly."""
         whole = self._whole(label)
-        if not isinstance(self.plan, Plan) or whole.times != 1 or not self._left[label]:
+        if not isinstance(self.plan.guarantee, PureDP) or whole.times != 1 or self._left[label] < 1:
             raise BudgetError(f"The spend {label!r} is used up, or was not planned to be divided. Nothing was told.")
+        assert isinstance(self.plan, Plan)
         self.plan = self.plan.divided(label, parts)
         self._spends |= {part.label: part for part in parts}
         self._left |= {label: 0} | {part.label: part.times for part in parts}
@@ -131,7 +132,7 @@ class Purse:
 
     def _take(self, label: str, *, apart: bool, several: bool) -> Fraction:
         spend = self._whole(label)
-        if self._left[label] == 0:
+        if self._left[label] < 1:
             raise BudgetError(f"All {spend.times} uses of the spend {label!r} are used up. Nothing was told.")
         if several and not (spend.shared and apart):
             raise BudgetError(f"The spend {label!r} pays for one answer, or for answers about disjoint records.")

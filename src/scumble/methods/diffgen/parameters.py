@@ -16,7 +16,8 @@ AUTO = Literal["auto"]
 
 RECORDS_SHARE = Fraction(1, 100)
 """The part of epsilon that counting the records has, where their number is not public. The count decides how the rest
-is divided and is off by some 140 / epsilon records, little beside the bounds of `LEVELS`."""
+is divided. With two classes it is off by some 200 / epsilon records, little beside all but the first bound of `LEVELS`,
+where hardly anything can be told in any way."""
 
 
 class SelectionMode(StrEnum):
