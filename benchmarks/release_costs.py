@@ -71,9 +71,7 @@ def _told(watch: work.Stopwatch, rows: int, written: int) -> list[Figure]:
     return [
         ratio(watch, f"default mode, {name}", f"read_table, {name}", "default mode, which tells detail, too", None),
         ratio(watch, f"published from CSV, {name}", f"read_csv, {name}", "published mode from CSV", None),
-        ratio(
-            watch, f"in DuckDB, {name}", f"published mode, {name}", "`--engine duckdb` over `memory`", None
-        ),
+        ratio(watch, f"in DuckDB, {name}", f"published mode, {name}", "`--engine duckdb` over `memory`", None),
         Figure(what="`table.csv`, a million rows of it", measured=per_row * MILLION, unit="s", detail="timed apart"),
     ]
 
