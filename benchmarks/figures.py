@@ -105,8 +105,8 @@ Written by `make bench`; do not edit. {settings}
 Costs are CPU seconds of the process with all its threads, system time included. What is compared was measured in one
 run, in turns, on warm files, after a release of a small file had imported and compiled everything. A release is timed
 from opening the source until `release.json`, `counts.csv` and `schema.yaml` are durable, with a ledger of its own;
-`table.csv` is timed apart. "Cells alone" leaves the detail of the default mode out; the default mode's line has the fine
-rows drawn, not written. Peak memory is that of a fresh process above what it holds after its imports.
+`table.csv` is timed apart. "Cells alone" leaves the detail of the default mode out; the default mode's line has the
+fine rows drawn, not written. Peak memory is that of a fresh process above what it holds after its imports.
 
 The table is Adult, its records repeated with a quarter of the attribute values replaced by others of the same domain:
 14 attributes and a class, categories as plain text, in Parquet as pyarrow writes it.
