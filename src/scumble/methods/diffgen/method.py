@@ -102,14 +102,12 @@ class DiffGen:
 
     def run(self, schema: Schema, parameters: DiffGenParams, holder: Answers) -> CellRelease:
         plan, levels = self.plan(schema, parameters), self._levels(schema, parameters)
-        level, epsilon, known = levels[0], parameters.epsilon, {}
+        settings, epsilon, known = settle(schema, parameters, levels[0]), parameters.epsilon, {}
         if len(levels) > 1:
             told = holder.measure(CellCounts(cut=Cut.top(schema)), spend=COUNT_RECORDS)
             known = {"records counted": told.tolist()}
-            level = level_for(self.levels, schema, parameters.epsilon, int(told.sum()))
+            settings = settle(schema, parameters, level_for(self.levels, schema, epsilon, int(told.sum())))
             epsilon *= 1 - RECORDS_SHARE
-        settings = settle(schema, parameters, level)
-        if len(levels) > 1:
             plan = holder.divide(REST, _spends(schema, parameters, settings, epsilon))
         published = parameters.selection is SelectionMode.PUBLISHED
         steps: list[Specialization] = []
