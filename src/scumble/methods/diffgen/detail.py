@@ -14,12 +14,10 @@ from scumble.methods.diffgen.evidence import (
     Grouping,
     Stage,
     bins_of,
-    consistent,
-    odds_of_cells,
-    shifts_of,
 )
 from scumble.methods.diffgen.fine import Rows
 from scumble.methods.diffgen.parameters import DetailSettings
+from scumble.methods.diffgen.shifts import consistent, odds_of_cells, shifts_of
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut
 from scumble.model.fine_cells import fine_counts, scaled
@@ -145,7 +143,7 @@ def _measure(evidence: Evidence, place: int | None, spend: str, holder: Answers)
 
 def _stage(draft: Rows, place: int | None, table: Integers, deviation: float, schema: Schema, groups: int) -> Stage:
     """The stage that a table makes; the draft takes its values and odds from it."""
-    shifts = shifts_of(table, draft.told(len(table)), deviation)
+    shifts = shifts_of(table, draft.told(len(table), place), deviation)
     bins = np.zeros(1, dtype=np.int64) if place is None else bins_of(schema.predictors[place].domain)
     if place is not None:
         draft.draw(place, consistent(table))

@@ -8,6 +8,7 @@ answers alone, in whole numbers, so that every engine sorts a record into the sa
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ import numpy.typing as npt
 from scumble.compiled import compiled
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut
-from scumble.model.rounding import project
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Domain, Grid
 from scumble.privacy.query import Block
@@ -26,8 +26,9 @@ Odds = npt.NDArray[np.int32]
 
 ODDS_UNIT = 1024
 """Log-odds are whole multiples of 1/1024."""
-BINS = 24
-"""An attribute of more values is told in so many bins, each of neighbours in the taxonomy or on the grid."""
+FEWEST_BINS, MOST_BINS = 24, 128
+"""An attribute of more values is told in bins, each of neighbours in the taxonomy or on the grid: as many as the root of
+the number of values, within these bounds. Long grids are often skewed, with most records at one end."""
 LEAST_CHANCE = 1e-3
 """No class of a group is told to be less likely than this."""
 ROWS_AT_ONCE = 1 << 16
@@ -128,7 +129,7 @@ def cell_of(cut: Cut, predictors: list[Any]) -> Integers:
 def bins_of(domain: Domain) -> Integers:
     """For every code its bin. Missing numbers, which have the last code, keep a bin of their own."""
     values = domain.cells if isinstance(domain, Grid) else domain.size
-    width = -(-values // BINS)
+    width = -(-values // min(max(isqrt(values), FEWEST_BINS), MOST_BINS))
     bins = np.arange(values) // width
     return np.concatenate([bins, np.full(domain.size - values, bins[-1] + 1)])
 
@@ -141,47 +142,6 @@ def chances(odds: Odds) -> Floats:
 
 def to_odds(chance: Floats) -> Odds:
     return np.rint(np.log(np.maximum(chance, LEAST_CHANCE)) * ODDS_UNIT).astype(np.int32)
-
-
-def odds_of_cells(count: Integers, deviation: float) -> Odds:
-    """Each cell's own odds, drawn towards the whole table's as far as the noise could have made the difference."""
-    total = np.maximum(count.sum(axis=0), 1)
-    return to_odds(_drawn(count.astype(np.float64), total / total.sum(), deviation))
-
-
-def consistent(table: Integers) -> Floats:
-    """A noisy table (groups, bins, classes) with the negative entries gone and the sum over bins kept."""
-    totals = np.maximum(table.sum(axis=1), 1)
-    made = np.empty(table.shape)
-    for group, label in np.ndindex(totals.shape):
-        made[group, :, label] = project(table[group, :, label], int(totals[group, label]))
-    return made
-
-
-def shifts_of(table: Integers, told: Floats, deviation: float) -> Odds:
-    """What a noisy table (groups, bins, classes) adds to the log-odds of records whose groups' chances were `told`.
-
-    Three questions, each drawn towards the answer before it as far as noise reaches: is a group's chance what was told
-    of it; what does a value change, the same in all groups; and what does it change in one group alone.
-    """
-    groups, bins, _ = table.shape
-    totals = np.maximum(table.sum(axis=1), 1).astype(np.float64)
-    by_group = _drawn(totals, told, 2 * deviation * np.sqrt(bins))
-    made = consistent(table)
-    sizes = made.sum(axis=2) + 1e-9
-    expected = np.einsum("gv,gc->vc", sizes, by_group) / sizes.sum(axis=0)[:, np.newaxis]
-    pooled = consistent(table.sum(axis=0, keepdims=True))[0]
-    ratio = _drawn(pooled, expected, deviation * np.sqrt(groups)) / expected
-    chance = by_group[:, np.newaxis, :] * ratio
-    chance /= chance.sum(axis=2, keepdims=True)
-    if groups > 1:
-        chance = _drawn(made, chance, 2 * deviation)
-    return to_odds(chance) - to_odds(told)[:, np.newaxis, :]
-
-
-def _drawn(counts: Floats, prior: Floats, weight: float) -> Floats:
-    """Chances from counts by class, with a prior that counts as much as `weight` records."""
-    return (counts + weight * prior) / (counts.sum(axis=-1, keepdims=True) + weight)
 
 
 def _leaning(odds: Odds) -> tuple[Integers, Odds]:

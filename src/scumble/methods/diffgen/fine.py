@@ -32,14 +32,24 @@ class Rows:
     def rows(self) -> int:
         return len(self.cells)
 
-    def told(self, groups: int) -> Floats:
-        """The mean chances of the classes in each group."""
+    def told(self, groups: int, place: int | None) -> Floats:
+        """The mean chances of the classes in each group and bin of an attribute, of shape (groups, bins, classes).
+
+        Bins differ as far as the cut tells the attribute's values apart: what the cells have said of them is known, and
+        a table must not say it again.
+        """
         chance = chances(self.odds)
-        sizes = np.bincount(self.groups, minlength=groups)
-        sums = [np.bincount(self.groups, weights=column, minlength=groups) for column in chance.T]
         everywhere = chance.mean(axis=0) if len(chance) else np.full(chance.shape[1], 1 / chance.shape[1])
-        means = np.stack(sums, axis=1) / np.maximum(sizes, 1)[:, np.newaxis]
-        return np.where(sizes[:, np.newaxis] > 0, means, everywhere)
+        by_group = _means(chance, self.groups, np.tile(everywhere, (groups, 1)))
+        if place is None:
+            return by_group[:, np.newaxis]
+        values, name = self._cut.shape[place], list(self._cut.nodes)[place]
+        keys = self.groups * values + self._digits[place]
+        by_value = _means(chance, keys, np.repeat(by_group, values, axis=0)).reshape(groups, values, -1)
+        bins = bins_of(self._cut.schema[name].domain)
+        shares = np.zeros((bins[-1] + 1, values))
+        np.add.at(shares, (bins, self._cut.digits(name)), 1.0)
+        return np.einsum("bv,gvc->gbc", shares / shares.sum(axis=1, keepdims=True), by_value)
 
     def draw(self, place: int, table: Floats) -> None:
         """Values of one attribute for all rows, by a table of weights (groups, bins, classes)."""
@@ -75,6 +85,14 @@ class Rows:
     def deal(self) -> Integers:
         """The class of each row, dealt out within cells in the order of the odds."""
         return deal(chances(self.odds), [self.cells, self.odds[:, -1] - self.odds[:, 0]], self._generator)
+
+
+def _means(chance: Floats, keys: Integers, otherwise: Floats) -> Floats:
+    """The mean chances of the rows with each key, of which there are as many as lines in `otherwise`: that is told of
+    the keys that no row has."""
+    sizes = np.bincount(keys, minlength=len(otherwise))[:, np.newaxis]
+    sums = [np.bincount(keys, weights=column, minlength=len(otherwise)) for column in chance.T]
+    return np.where(sizes > 0, np.stack(sums, axis=1) / np.maximum(sizes, 1), otherwise)
 
 
 def deal(chance: Floats, order: Sequence[Integers], generator: Simulation) -> Integers:
