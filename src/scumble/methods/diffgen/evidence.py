@@ -27,8 +27,8 @@ Odds = npt.NDArray[np.int32]
 ODDS_UNIT = 1024
 """Log-odds are whole multiples of 1/1024."""
 FEWEST_BINS, MOST_BINS = 24, 128
-"""An attribute of more values is told in bins, each of neighbours in the taxonomy or on the grid: as many as the root of
-the number of values, within these bounds. Long grids are often skewed, with most records at one end."""
+"""An attribute of more values is told in bins, each of neighbours in the taxonomy or on the grid: as many as the root
+of the number of values, within these bounds. Long grids are often skewed, with most records at one end."""
 LEAST_CHANCE = 1e-3
 """No class of a group is told to be less likely than this."""
 ROWS_AT_ONCE = 1 << 16
