@@ -14,14 +14,7 @@ from scumble.auditing.laws import check_added_record, check_replaced_record, eng
 from scumble.errors import CheckError
 from scumble.files.schema_file import parse_schema
 from scumble.methods.diffgen.detail_queries import Margins, StageChoice, StageCounts
-from scumble.methods.diffgen.evidence import (
-    Evidence,
-    Grouping,
-    Stage,
-    bins_of,
-    chances,
-    to_odds,
-)
+from scumble.methods.diffgen.evidence import Evidence, Grouping, Stage, bins_of, chances, to_odds
 from scumble.methods.diffgen.fine import Rows, deal
 from scumble.methods.diffgen.method import DiffGen
 from scumble.methods.diffgen.parameters import DiffGenParams

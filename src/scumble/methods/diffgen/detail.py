@@ -8,13 +8,7 @@ from typing import Any
 import numpy as np
 
 from scumble.methods.diffgen.detail_queries import Margins, StageChoice, StageCounts
-from scumble.methods.diffgen.evidence import (
-    ODDS_UNIT,
-    Evidence,
-    Grouping,
-    Stage,
-    bins_of,
-)
+from scumble.methods.diffgen.evidence import ODDS_UNIT, Evidence, Grouping, Stage, bins_of
 from scumble.methods.diffgen.fine import Rows
 from scumble.methods.diffgen.parameters import DetailSettings
 from scumble.methods.diffgen.shifts import consistent, odds_of_cells, shifts_of
