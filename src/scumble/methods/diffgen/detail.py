@@ -3,10 +3,12 @@
 import hashlib
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import isqrt
 from typing import Any
 
 import numpy as np
 
+from scumble.methods.diffgen.calibration import calibrate
 from scumble.methods.diffgen.detail_queries import Margins, StageChoice, StageCounts
 from scumble.methods.diffgen.evidence import ODDS_UNIT, Evidence, Grouping, Stage, bins_of
 from scumble.methods.diffgen.fine import Rows
@@ -33,26 +35,32 @@ CALIBRATION_GROUPS = 12
 DRAFT_ROWS = 100_000
 
 
-def detail_spends(epsilon: Fraction, settings: DetailSettings) -> tuple[Spend, ...]:
-    """What the detail costs."""
+def detail_spends(schema: Schema, epsilon: Fraction, settings: DetailSettings) -> tuple[Spend, ...]:
+    """What the detail costs: tables the same each where they are chosen, else more for an attribute of more bins."""
+    counting = epsilon * settings.table_share
+    purpose = "discrete Laplace noise on {} by class, in groups of records of like odds"
     spends = []
     if settings.choice_share:
-        spends.append(
+        spends += [
             Spend(
                 label=CHOOSE_TABLE,
                 epsilon=epsilon * settings.choice_share / settings.tables,
                 times=settings.tables,
                 purpose="one private selection: which attribute adds most to what is known",
-            )
-        )
-    spends.append(
-        Spend(
-            label=COUNT_TABLE,
-            epsilon=epsilon * settings.table_share / settings.tables,
-            times=settings.tables,
-            purpose="discrete Laplace noise on an attribute by class, in groups of records of like odds",
-        )
-    )
+            ),
+            Spend(
+                label=COUNT_TABLE,
+                epsilon=counting / settings.tables,
+                times=settings.tables,
+                purpose=purpose.format("an attribute"),
+            ),
+        ]
+    else:
+        shares = table_shares(schema)
+        spends += [
+            Spend(label=f"{COUNT_TABLE}: {name}", epsilon=counting * share, purpose=purpose.format(name))
+            for name, share in shares.items()
+        ]
     if settings.rest_share:
         spends.append(
             Spend(
@@ -69,6 +77,17 @@ def detail_spends(epsilon: Fraction, settings: DetailSettings) -> tuple[Spend, .
         )
     )
     return tuple(spends)
+
+
+def table_shares(schema: Schema) -> dict[str, Fraction]:
+    """What part of the tables' epsilon each attribute has, where all have a table: by the root of its number of bins.
+
+    With records spread evenly over b bins, noise at a price e moves the chances in all of them by b^2 / e^2 in sum of
+    squares, so that prices by b^(2/3) would be best. The root is on the safe side of that, for the records of many
+    attributes lie in a few of their bins.
+    """
+    weights = {each.name: isqrt(10_000 * (int(bins_of(each.domain)[-1]) + 1)) for each in schema.predictors}
+    return {name: Fraction(weight, sum(weights.values())) for name, weight in weights.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +107,7 @@ def add_detail(
     What the stages have told so far is looked at on a draft: rows drawn from it, no more than groups need.
     """
     schema = cut.schema
-    prices = {spend.label: spend.epsilon for spend in detail_spends(epsilon, settings)}
+    prices = {spend.label: spend.epsilon for spend in detail_spends(schema, epsilon, settings)}
     generator = simulation(_seed(count))
     cells = odds_of_cells(count, variance**0.5)
     few = scaled(count, most=DRAFT_ROWS)
@@ -98,14 +117,14 @@ def add_detail(
     left = list(range(len(schema.predictors)))
     measured: list[dict[str, Any]] = []
     for number in range(settings.tables):
-        place = left[0]
+        place, spend = left[0], f"{COUNT_TABLE}: {schema.predictors[left[0]].name}"
         if settings.choice_share:
             query = StageChoice(evidence=evidence, places=tuple(left))
-            place = left[holder.choose_in_parts(query, spend=CHOOSE_TABLE)[0]]
+            place, spend = left[holder.choose_in_parts(query, spend=CHOOSE_TABLE)[0]], COUNT_TABLE
         left.remove(place)
-        table = _measure(evidence, place, COUNT_TABLE, holder)
+        table = _measure(evidence, place, spend, holder)
         groups = CALIBRATION_GROUPS if number == settings.tables - 1 else settings.groups
-        stage = _stage(draft, place, table, _deviation(prices[COUNT_TABLE], holder.unit), schema, groups)
+        stage = _stage(draft, place, table, _deviation(prices[spend], holder.unit), schema, groups)
         rows.draw(place, consistent(table))
         rows.advance(stage)
         evidence = replace(evidence, stages=(*evidence.stages, stage))
@@ -118,7 +137,7 @@ def add_detail(
             rows.draw_by_margin(place, project(margin, max(rows.rows, 1)))
             measured.append({"attribute": schema.predictors[place].name, "counts": margin.tolist()})
     table = _measure(evidence, None, CALIBRATE, holder)
-    rows.advance(_stage(draft, None, table, _deviation(prices[CALIBRATE], holder.unit), schema, 1))
+    rows.calibrate(calibrate(table[:, 0], draft.odds, draft.groups, _deviation(prices[CALIBRATE], holder.unit)))
     measured.append({"groups": len(table), "counts": table.tolist()})
     names = [attribute.name for attribute in schema.predictors]
     codes = dict(zip(names, rows.codes, strict=True)) | {str(schema.target): rows.deal()}
@@ -135,12 +154,11 @@ def _measure(evidence: Evidence, place: int | None, spend: str, holder: Answers)
     return holder.measure(query, spend=spend).reshape(query.shape)
 
 
-def _stage(draft: Rows, place: int | None, table: Integers, deviation: float, schema: Schema, groups: int) -> Stage:
+def _stage(draft: Rows, place: int, table: Integers, deviation: float, schema: Schema, groups: int) -> Stage:
     """The stage that a table makes; the draft takes its values and odds from it."""
     shifts = shifts_of(table, draft.told(len(table), place), deviation)
-    bins = np.zeros(1, dtype=np.int64) if place is None else bins_of(schema.predictors[place].domain)
-    if place is not None:
-        draft.draw(place, consistent(table))
+    bins = bins_of(schema.predictors[place].domain)
+    draft.draw(place, consistent(table))
     unsorted = Stage(place=place, bins=bins, shifts=shifts, after=Grouping.learn(draft.odds[:0], 1))
     draft.advance(unsorted)
     stage = replace(unsorted, after=Grouping.learn(draft.odds, groups))

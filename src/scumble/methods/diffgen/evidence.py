@@ -66,12 +66,9 @@ class Grouping:
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """One measured table: what it adds to a record's log-odds, by group and bin, and the grouping after it.
+    """One measured table: what it adds to a record's log-odds, by group and bin, and the grouping after it."""
 
-    A stage without an attribute (`place` None) corrects the groups themselves.
-    """
-
-    place: int | None
+    place: int
     bins: Integers
     shifts: Odds
     after: Grouping
@@ -110,10 +107,7 @@ class Evidence:
 
 def advance(stage: Stage, predictors: list[Any], odds: Odds, groups: Integers) -> Integers:
     """Add a stage's shifts to the odds, in place, and sort the records anew."""
-    if stage.place is None:
-        odds += stage.shifts[groups, 0]
-    else:
-        _shift(predictors[stage.place], stage.bins, stage.shifts, odds, groups)
+    _shift(predictors[stage.place], stage.bins, stage.shifts, odds, groups)
     return stage.after.sort(odds)
 
 
@@ -134,10 +128,18 @@ def bins_of(domain: Domain) -> Integers:
     return np.concatenate([bins, np.full(domain.size - values, bins[-1] + 1)])
 
 
-def chances(odds: Odds) -> Floats:
+def chances(odds: Odds | Floats, unit: int = ODDS_UNIT) -> Floats:
     """The chance of each class that log-odds tell."""
-    powers = np.exp((odds - odds.max(axis=1, keepdims=True)) / ODDS_UNIT)
+    powers = np.exp((odds - odds.max(axis=1, keepdims=True)) / unit)
     return powers / powers.sum(axis=1, keepdims=True)
+
+
+def means(chance: Floats, keys: Integers, otherwise: Floats) -> Floats:
+    """The mean chances of the rows with each key, of which there are as many as lines in `otherwise`: that is told of
+    the keys that no row has."""
+    sizes = np.bincount(keys, minlength=len(otherwise))[:, np.newaxis]
+    sums = [np.bincount(keys, weights=column, minlength=len(otherwise)) for column in chance.T]
+    return np.where(sizes > 0, np.stack(sums, axis=1) / np.maximum(sizes, 1), otherwise)
 
 
 def to_odds(chance: Floats) -> Odds:

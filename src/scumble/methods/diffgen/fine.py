@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scumble.methods.diffgen.evidence import Evidence, Floats, Odds, Stage, advance, bins_of, chances
+from scumble.methods.diffgen.calibration import Calibration
+from scumble.methods.diffgen.evidence import Evidence, Floats, Odds, Stage, advance, bins_of, chances, means
 from scumble.model.counts import Integers
 from scumble.model.places import digits_of
 from scumble.privacy.noise import Simulation
@@ -32,7 +33,7 @@ class Rows:
     def rows(self) -> int:
         return len(self.cells)
 
-    def told(self, groups: int, place: int | None) -> Floats:
+    def told(self, groups: int, place: int) -> Floats:
         """The mean chances of the classes in each group and bin of an attribute, of shape (groups, bins, classes).
 
         Bins differ as far as the cut tells the attribute's values apart: what the cells have said of them is known, and
@@ -40,12 +41,10 @@ class Rows:
         """
         chance = chances(self.odds)
         everywhere = chance.mean(axis=0) if len(chance) else np.full(chance.shape[1], 1 / chance.shape[1])
-        by_group = _means(chance, self.groups, np.tile(everywhere, (groups, 1)))
-        if place is None:
-            return by_group[:, np.newaxis]
+        by_group = means(chance, self.groups, np.tile(everywhere, (groups, 1)))
         values, name = self._cut.shape[place], list(self._cut.nodes)[place]
         keys = self.groups * values + self._digits[place]
-        by_value = _means(chance, keys, np.repeat(by_group, values, axis=0)).reshape(groups, values, -1)
+        by_value = means(chance, keys, np.repeat(by_group, values, axis=0)).reshape(groups, values, -1)
         bins = bins_of(self._cut.schema[name].domain)
         shares = np.zeros((bins[-1] + 1, values))
         np.add.at(shares, (bins, self._cut.digits(name)), 1.0)
@@ -62,6 +61,9 @@ class Rows:
 
     def advance(self, stage: Stage) -> None:
         self.groups = advance(stage, list(self.codes), self.odds, self.groups)
+
+    def calibrate(self, calibration: Calibration) -> None:
+        self.odds = calibration.apply(self.odds)
 
     def _fill(self, place: int, weights: Floats, groups: int, group: Integers) -> None:
         name, nodes = list(self._cut.nodes.items())[place]
@@ -85,14 +87,6 @@ class Rows:
     def deal(self) -> Integers:
         """The class of each row, dealt out within cells in the order of the odds."""
         return deal(chances(self.odds), [self.cells, self.odds[:, -1] - self.odds[:, 0]], self._generator)
-
-
-def _means(chance: Floats, keys: Integers, otherwise: Floats) -> Floats:
-    """The mean chances of the rows with each key, of which there are as many as lines in `otherwise`: that is told of
-    the keys that no row has."""
-    sizes = np.bincount(keys, minlength=len(otherwise))[:, np.newaxis]
-    sums = [np.bincount(keys, weights=column, minlength=len(otherwise)) for column in chance.T]
-    return np.where(sizes > 0, np.stack(sums, axis=1) / np.maximum(sizes, 1), otherwise)
 
 
 def deal(chance: Floats, order: Sequence[Integers], generator: Simulation) -> Integers:

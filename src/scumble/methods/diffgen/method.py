@@ -154,7 +154,7 @@ def _spends(schema: Schema, parameters: DiffGenParams, settings: Settings, epsil
         choices = (Spend(label=CHOOSE, epsilon=price, times=settings.rounds, purpose=purpose),)
     counting = epsilon * settings.cell_share - sum((s.total(schema.unit) for s in choices), Fraction(0))
     count = Spend(label=COUNT, epsilon=counting, purpose="discrete Laplace noise on every (cell, class) count")
-    return (*choices, count, *(detail_spends(epsilon, settings.detail) if settings.detail else ()))
+    return (*choices, count, *(detail_spends(schema, epsilon, settings.detail) if settings.detail else ()))
 
 
 def choose_together(schema: Schema, settings: Settings, holder: Answers, tell: Callable[[Specialization], None]) -> Cut:
