@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,15 @@ from hypothesis import strategies as st
 from scumble.auditing.laws import check_added_record, check_replaced_record, engine_of
 from scumble.errors import CheckError
 from scumble.files.schema_file import parse_schema
+from scumble.methods.diffgen.calibration import LIKELY_SLOPE, SLOPE_SPREAD, calibrate
+from scumble.methods.diffgen.detail import table_shares
 from scumble.methods.diffgen.detail_queries import Margins, StageChoice, StageCounts
-from scumble.methods.diffgen.evidence import Evidence, Grouping, Stage, bins_of, chances, to_odds
+from scumble.methods.diffgen.evidence import ODDS_UNIT, Evidence, Grouping, Odds, Stage, bins_of, chances, to_odds
 from scumble.methods.diffgen.fine import Rows, deal
 from scumble.methods.diffgen.method import DiffGen
 from scumble.methods.diffgen.parameters import DiffGenParams
 from scumble.methods.diffgen.shifts import by_halves, consistent, shifts_of
+from scumble.model.counts import Integers
 from scumble.model.cut import Cut, Specialization
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
@@ -276,3 +280,62 @@ def test_consistent_tables_keep_their_totals() -> None:
     made = consistent(table)
     assert (made >= 0).all()
     assert np.allclose(made.sum(axis=1), table.sum(axis=1))
+
+
+def counted(odds: Odds, slope: float, offset: float, groups: Integers, generator: np.random.Generator) -> Integers:
+    """Classes of rows whose true log-odds are another slope and offset away, counted by group."""
+    true = 1 / (1 + np.exp(-(slope * (odds[:, 1] - odds[:, 0]) / ODDS_UNIT + offset)))
+    labels = (generator.random(len(odds)) < true).astype(np.int64)
+    return np.stack([np.bincount(groups[labels == label], minlength=12) for label in (0, 1)], axis=1)
+
+
+def leaning(seed: int) -> tuple[Odds, Integers, np.random.Generator]:
+    generator = np.random.default_rng(seed)
+    odds = np.zeros((20_000, 2), dtype=np.int32)
+    odds[:, 1] = np.rint(generator.normal(-2, 2.5, len(odds)) * ODDS_UNIT)
+    return odds, Grouping.learn(odds, 12).sort(odds), generator
+
+
+@pytest.mark.parametrize(("slope", "offset"), [(1.0, 0.0), (0.4, 0.5), (0.25, -1.0), (1.6, 0.3)])
+def test_calibration_finds_how_sure_the_tables_may_be(slope: float, offset: float) -> None:
+    odds, groups, generator = leaning(3)
+    table = counted(odds, slope, offset, groups, generator)
+    found = calibrate(table, odds, groups, 1.0)
+    assert abs(found.slope / ODDS_UNIT - slope) < 0.15 * slope
+    assert abs((found.offsets[1] - found.offsets[0]) / ODDS_UNIT - offset) < 0.25
+
+
+def test_calibration_by_noise_alone_stays_what_was_expected() -> None:
+    odds, groups, generator = leaning(4)
+    slopes = [
+        calibrate(np.rint(generator.laplace(0, 5_000, (12, 2))).astype(np.int64), odds, groups, 5_000 * 2**0.5).slope
+        for _ in range(20)
+    ]
+    assert np.exp(-2 * SLOPE_SPREAD) < np.median(slopes) / ODDS_UNIT / LIKELY_SLOPE < np.exp(2 * SLOPE_SPREAD)
+    assert min(slopes) > 0
+
+
+@given(st.integers(0, 2**32), st.sampled_from([2, 3, 5]))
+@settings(max_examples=40, deadline=None)
+def test_calibration_answers_any_counts_and_keeps_the_order_of_two_classes(seed: int, classes: int) -> None:
+    generator = np.random.default_rng(seed)
+    odds = generator.integers(-9000, 9000, (int(generator.integers(0, 60)), classes)).astype(np.int32)
+    grouping = Grouping.learn(odds, 12)
+    table = generator.integers(-3000, 3000, (grouping.groups, classes))
+    found = calibrate(table, odds, grouping.sort(odds), float(generator.uniform(0.1, 900)))
+    assert found.slope > 0
+    after = found.apply(odds)
+    assert np.isfinite(chances(after)).all()
+    if classes == 2 and len(odds):
+        before = odds[:, 1].astype(np.int64) - odds[:, 0]
+        lean = after[:, 1].astype(np.int64) - after[:, 0]
+        order = np.argsort(before, kind="stable")
+        assert (np.diff(lean[order]) >= -1).all()
+
+
+def test_attributes_of_more_bins_have_more_of_the_tables_epsilon() -> None:
+    shares = table_shares(SCHEMA)
+    assert sum(shares.values()) == 1
+    bins = {each.name: int(bins_of(each.domain)[-1]) + 1 for each in SCHEMA.predictors}
+    for one, other in combinations(bins, 2):
+        assert float(shares[one] / shares[other]) == pytest.approx((bins[one] / bins[other]) ** 0.5, rel=0.02)

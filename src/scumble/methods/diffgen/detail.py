@@ -3,6 +3,7 @@
 import hashlib
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import accumulate, pairwise
 from math import isqrt
 from typing import Any
 
@@ -38,7 +39,7 @@ DRAFT_ROWS = 100_000
 def detail_spends(schema: Schema, epsilon: Fraction, settings: DetailSettings) -> tuple[Spend, ...]:
     """What the detail costs: tables the same each where they are chosen, else more for an attribute of more bins."""
     counting = epsilon * settings.table_share
-    purpose = "discrete Laplace noise on {} by class, in groups of records of like odds"
+    purpose = "discrete Laplace noise, in groups of records of like odds"
     spends = []
     if settings.choice_share:
         spends += [
@@ -52,14 +53,13 @@ def detail_spends(schema: Schema, epsilon: Fraction, settings: DetailSettings) -
                 label=COUNT_TABLE,
                 epsilon=counting / settings.tables,
                 times=settings.tables,
-                purpose=purpose.format("an attribute"),
+                purpose=purpose,
             ),
         ]
     else:
-        shares = table_shares(schema)
         spends += [
-            Spend(label=f"{COUNT_TABLE}: {name}", epsilon=counting * share, purpose=purpose.format(name))
-            for name, share in shares.items()
+            Spend(label=_count(name), epsilon=counting * share, purpose=purpose)
+            for name, share in table_shares(schema).items()
         ]
     if settings.rest_share:
         spends.append(
@@ -79,6 +79,10 @@ def detail_spends(schema: Schema, epsilon: Fraction, settings: DetailSettings) -
     return tuple(spends)
 
 
+def _count(attribute: str) -> str:
+    return f"count {attribute} by class"
+
+
 def table_shares(schema: Schema) -> dict[str, Fraction]:
     """What part of the tables' epsilon each attribute has, where all have a table: by the root of its number of bins.
 
@@ -86,8 +90,10 @@ def table_shares(schema: Schema) -> dict[str, Fraction]:
     squares, so that prices by b^(2/3) would be best. The root is on the safe side of that, for the records of many
     attributes lie in a few of their bins.
     """
-    weights = {each.name: isqrt(10_000 * (int(bins_of(each.domain)[-1]) + 1)) for each in schema.predictors}
-    return {name: Fraction(weight, sum(weights.values())) for name, weight in weights.items()}
+    roots = [isqrt(10_000 * (int(bins_of(each.domain)[-1]) + 1)) for each in schema.predictors]
+    ends = [1000 * end // sum(roots) for end in accumulate(roots, initial=0)]
+    names = [each.name for each in schema.predictors]
+    return {name: Fraction(high - low, 1000) for name, (low, high) in zip(names, pairwise(ends), strict=True)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +123,7 @@ def add_detail(
     left = list(range(len(schema.predictors)))
     measured: list[dict[str, Any]] = []
     for number in range(settings.tables):
-        place, spend = left[0], f"{COUNT_TABLE}: {schema.predictors[left[0]].name}"
+        place, spend = left[0], _count(schema.predictors[left[0]].name)
         if settings.choice_share:
             query = StageChoice(evidence=evidence, places=tuple(left))
             place, spend = left[holder.choose_in_parts(query, spend=CHOOSE_TABLE)[0]], COUNT_TABLE

@@ -177,16 +177,16 @@ def _level(below: float, rounds: int, cells: int, tables: int, groups: int, choi
 LEVELS = (
     _level(600, rounds=1, cells=20, tables=2, groups=1, choice=25, calibration=10),
     _level(1_500, rounds=1, cells=15, tables=4, groups=1, choice=20, calibration=8),
-    _level(5_000, rounds=3, cells=10, tables=7, groups=1, choice=13, calibration=3),
-    _level(12_000, rounds=4, cells=10, tables=10, groups=1, choice=12, calibration=2),
-    _level(24_000, rounds=4, cells=25, tables=14, groups=1, choice=12, calibration=3),
+    _level(5_000, rounds=3, cells=10, tables=7, groups=1, choice=13, calibration=6),
+    _level(12_000, rounds=4, cells=10, tables=10, groups=1, choice=12, calibration=5),
+    _level(24_000, rounds=4, cells=25, tables=14, groups=2, choice=12, calibration=3),
     _level(float("inf"), rounds=5, cells=20, tables=14, groups=2, choice=10, calibration=2),
 )
 """What a table tells grows with epsilon times the number of records, and shrinks with the number of classes that share
-them. Where that is little, tables are few. Where it is more, there are more splits, which alone see attributes that
-matter together only, then more tables; in groups of like odds only at the end, for the chances in many groups drown
-early. The noise of the tables costs most, that of cells and calibration little, so tables have most of epsilon. Settled
-on Adult and on generated tables of 1,000 to 30,000 records (docs/detail.md)."""
+them. Where that is little, tables are few, and more goes to calibrating their sum. Where it is more, there are more
+splits, which alone see attributes that matter together only, then more tables; in groups of like odds only at the end,
+for the chances in many groups drown early. The noise of the tables costs most, that of cells and calibration little, so
+tables have most of epsilon. Settled on Adult and on generated tables of 1,000 to 30,000 records (docs/detail.md)."""
 
 REST = Fraction(5, 100)
 """The part for the attributes without a table, where there are any."""
