@@ -12,10 +12,12 @@ import os
 import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
@@ -27,12 +29,18 @@ from scumble.experiments.trials import CodedTable, random_split
 from scumble.files.datasets import load
 from scumble.files.sources import open_source
 from scumble.flow import parameters_of, run
+from scumble.methods.diffgen.calibration import Calibration
+from scumble.methods.diffgen.evidence import ODDS_UNIT, Floats, chances, means
+from scumble.methods.diffgen.fine import Rows
 from scumble.methods.diffgen.method import DiffGen
 from scumble.methods.diffgen.parameters import Level
 from scumble.methods.diffgen.scores import Score
+from scumble.methods.diffgen.shifts import by_halves
 from scumble.mining.evaluate import score
 from scumble.mining.sample import Sample
+from scumble.model.counts import Integers
 from scumble.model.fine_cells import FINE_ROWS_EACH
+from scumble.model.schema import Schema
 from scumble.privacy.noise import PaidNoise
 
 COLUMNS = ("tree", "boosting", "AUC")
@@ -46,10 +54,33 @@ class Variant:
     level: Callable[[Level], Level] = lambda level: level
     parameters: dict[str, Any] | None = None
     rows_each: int = FINE_ROWS_EACH
+    instead: dict[str, Any] = field(default_factory=dict)
+    """What stands in for a part of DiffGen, by its name there."""
 
 
 def _other(score_: Score) -> Score:
     return Score.ACCURACY if score_ is Score.GINI else Score.GINI
+
+
+def _not_calibrated(table: Integers, *_: Any) -> Calibration:
+    return Calibration(slope=ODDS_UNIT, offsets=np.zeros(table.shape[1], dtype=np.int32))
+
+
+def _equal_shares(schema: Schema) -> dict[str, Fraction]:
+    return {each.name: Fraction(1, len(schema.predictors)) for each in schema.predictors}
+
+
+TOLD = Rows.told
+
+
+def _told_by_group_alone(rows: Rows, groups: int, place: int) -> Floats:
+    chance = chances(rows.odds)
+    of_groups = means(chance, rows.groups, np.tile(chance.mean(axis=0), (groups, 1)))
+    return np.repeat(of_groups[:, np.newaxis], TOLD(rows, groups, place).shape[1], axis=1)
+
+
+def _bin_by_bin(table: Integers, expected: Floats, deviation: float) -> Floats:
+    return np.concatenate([by_halves(table[[bin_]], expected[[bin_]], deviation) for bin_ in range(len(table))])
 
 
 VARIANTS = (
@@ -61,8 +92,11 @@ VARIANTS = (
     Variant(name="one group", level=lambda a: replace(a, groups=1)),
     Variant(name="twice as many groups", level=lambda a: replace(a, groups=2 * a.groups)),
     Variant(name="half as many tables", level=lambda a: replace(a, tables=a.tables // 2)),
-    Variant(name="a table for every attribute", level=lambda a: replace(a, tables=1000)),
-    Variant(name="the first attributes, not the chosen", level=lambda a: replace(a, choice=Fraction(0))),
+    Variant(name="tables at the same price each", instead={"detail.table_shares": _equal_shares}),
+    Variant(name="tables say again what cells said", instead={"fine.Rows.told": _told_by_group_alone}),
+    Variant(name="bins one by one, no halves", instead={"shifts.by_halves": _bin_by_bin}),
+    Variant(name="12 bins, not 24, at least", instead={"evidence.FEWEST_BINS": 12}),
+    Variant(name="no calibration: tables as sure as they are", instead={"detail.calibrate": _not_calibrated}),
     Variant(name="calibration at a hundredth", level=lambda a: replace(a, calibration=Fraction(1, 100))),
     Variant(name="the other score", level=lambda a: replace(a, score=_other(a.score))),
     Variant(name="records public, not counted", parameters={"records": "rows"}),
@@ -90,7 +124,10 @@ def one_run(job: tuple[str, str, int, str]) -> tuple[float, ...]:
     given = {key: train.rows if value == "rows" else value for key, value in (variant.parameters or {}).items()}
     method = Changed()
     parameters = parameters_of(method, {"epsilon": epsilon, **given})
-    made = run(method, train.schema, parameters, MemoryEngine([train.columns], train.schema), PaidNoise())
+    with ExitStack() as changes:
+        for place, value in variant.instead.items():
+            changes.enter_context(patch(f"scumble.methods.diffgen.{place}", value))
+        made = run(method, train.schema, parameters, MemoryEngine([train.columns], train.schema), PaidNoise())
     schema = made.tables[made.recommended]
     sample = _fewer(training_sample(made), FINE_ROWS_EACH // variant.rows_each if made.recommended == "fine" else 1)
     scores = score(sample, test.sample(schema), schema, classifiers=("tree", "boosting"))

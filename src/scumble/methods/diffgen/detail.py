@@ -86,9 +86,9 @@ def _count(attribute: str) -> str:
 def table_shares(schema: Schema) -> dict[str, Fraction]:
     """What part of the tables' epsilon each attribute has, where all have a table: by the root of its number of bins.
 
-    With records spread evenly over b bins, noise at a price e moves the chances in all of them by b^2 / e^2 in sum of
-    squares, so that prices by b^(2/3) would be best. The root is on the safe side of that, for the records of many
-    attributes lie in a few of their bins.
+    With n records spread evenly over b bins, noise at a price e moves the chance of a class in each by some b / (n e).
+    The sum of squares over all attributes is least with prices by b^(2/3). The root is on the safe side of that, for
+    the records of many attributes lie in a few of their bins.
     """
     roots = [isqrt(10_000 * (int(bins_of(each.domain)[-1]) + 1)) for each in schema.predictors]
     ends = [1000 * end // sum(roots) for end in accumulate(roots, initial=0)]
