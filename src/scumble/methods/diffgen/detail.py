@@ -117,10 +117,11 @@ def add_detail(
     generator = simulation(_seed(count))
     cells = odds_of_cells(count, variance**0.5)
     few = scaled(count, most=DRAFT_ROWS)
-    first = Grouping.learn(cells[np.repeat(np.arange(len(few)), few.sum(axis=1))], settings.groups)
+    left = list(range(len(schema.predictors)))
+    groups = _groups(schema, settings, left)
+    first = Grouping.learn(cells[np.repeat(np.arange(len(few)), few.sum(axis=1))], groups)
     evidence = Evidence(schema=schema, cut=cut, cells=cells, first=first)
     draft, rows = Rows(evidence, few, generator), Rows(evidence, fine_counts(count), generator)
-    left = list(range(len(schema.predictors)))
     measured: list[dict[str, Any]] = []
     for number in range(settings.tables):
         place, spend = left[0], _count(schema.predictors[left[0]].name)
@@ -129,7 +130,7 @@ def add_detail(
             place, spend = left[holder.choose_in_parts(query, spend=CHOOSE_TABLE)[0]], COUNT_TABLE
         left.remove(place)
         table = _measure(evidence, place, spend, holder)
-        groups = CALIBRATION_GROUPS if number == settings.tables - 1 else settings.groups
+        groups = CALIBRATION_GROUPS if number == settings.tables - 1 else _groups(schema, settings, left)
         stage = _stage(draft, place, table, _deviation(prices[spend], holder.unit), schema, groups)
         rows.draw(place, consistent(table))
         rows.advance(stage)
@@ -153,6 +154,12 @@ def add_detail(
         document={"unit of log-odds": f"1/{ODDS_UNIT}", "measured": measured},
         story=story,
     )
+
+
+def _groups(schema: Schema, settings: DetailSettings, left: list[int]) -> int:
+    """In how many groups the next table is counted: in one, if it is known to have too many bins for more."""
+    known = not settings.choice_share
+    return 1 if known and bins_of(schema.predictors[left[0]].domain)[-1] >= settings.bins_in_groups else settings.groups
 
 
 def _measure(evidence: Evidence, place: int | None, spend: str, holder: Answers) -> Integers:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from scumble.methods.diffgen.evidence import MOST_BINS
 from scumble.methods.diffgen.scores import Score
 from scumble.methods.method import Exact, Params
 from scumble.model.schema import Schema
@@ -115,6 +116,8 @@ class DetailSettings:
 
     tables: int
     groups: int
+    bins_in_groups: int
+    """A table of more bins is counted in one group, where it is known before which attribute comes."""
     choice_share: Fraction
     """Zero where every attribute has its table and none has to be chosen."""
     table_share: Fraction
@@ -159,10 +162,21 @@ class Level:
     groups: int
     choice: Fraction
     calibration: Fraction
+    bins_in_groups: int
     score: Score = Score.GINI
 
 
-def _level(below: float, rounds: int, cells: int, tables: int, groups: int, choice: int, calibration: int) -> Level:
+def _level(
+    below: float,
+    *,
+    rounds: int,
+    cells: int,
+    tables: int,
+    choice: int,
+    calibration: int,
+    groups: int = 1,
+    bins_in_groups: int = MOST_BINS + 1,
+) -> Level:
     return Level(
         below=below,
         rounds=rounds,
@@ -171,22 +185,24 @@ def _level(below: float, rounds: int, cells: int, tables: int, groups: int, choi
         groups=groups,
         choice=Fraction(choice, 100),
         calibration=Fraction(calibration, 100),
+        bins_in_groups=bins_in_groups,
     )
 
 
 LEVELS = (
-    _level(600, rounds=1, cells=20, tables=2, groups=1, choice=25, calibration=10),
-    _level(1_500, rounds=1, cells=15, tables=4, groups=1, choice=20, calibration=8),
-    _level(5_000, rounds=3, cells=10, tables=7, groups=1, choice=13, calibration=6),
-    _level(12_000, rounds=4, cells=10, tables=10, groups=1, choice=12, calibration=5),
-    _level(24_000, rounds=4, cells=25, tables=14, groups=2, choice=12, calibration=3),
-    _level(float("inf"), rounds=5, cells=20, tables=14, groups=2, choice=10, calibration=2),
+    _level(600, rounds=1, cells=20, tables=2, choice=25, calibration=10),
+    _level(1_500, rounds=1, cells=15, tables=4, choice=20, calibration=8),
+    _level(5_000, rounds=3, cells=10, tables=7, choice=13, calibration=6),
+    _level(12_000, rounds=4, cells=10, tables=10, choice=12, calibration=5),
+    _level(24_000, rounds=4, cells=25, tables=14, choice=12, calibration=3, groups=2, bins_in_groups=16),
+    _level(float("inf"), rounds=5, cells=20, tables=14, choice=10, calibration=2, groups=2),
 )
 """What a table tells grows with epsilon times the number of records, and shrinks with the number of classes that share
 them. Where that is little, tables are few, and more goes to calibrating their sum. Where it is more, there are more
 splits, which alone see attributes that matter together only, then more tables; in groups of like odds only at the end,
-for the chances in many groups drown early. The noise of the tables costs most, that of cells and calibration little, so
-tables have most of epsilon. Settled on Adult and on generated tables of 1,000 to 30,000 records (docs/detail.md)."""
+those of few bins first, for the chances in many groups drown early. The noise of the tables costs most, that of cells
+and calibration little, so tables have most of epsilon. Settled on Adult and on generated tables of 1,000 to 30,000
+records (docs/detail.md)."""
 
 REST = Fraction(5, 100)
 """The part for the attributes without a table, where there are any."""
@@ -220,6 +236,7 @@ def settle_detail(schema: Schema, level: Level) -> DetailSettings:
     return DetailSettings(
         tables=tables,
         groups=level.groups,
+        bins_in_groups=level.bins_in_groups,
         choice_share=choice,
         table_share=1 - level.cells - choice - rest - level.calibration,
         calibration_share=level.calibration,
