@@ -16,6 +16,8 @@ LIKELY_SLOPE, SLOPE_SPREAD, OFFSET_SPREAD = 0.6, 0.4, 0.35
 """What is expected before anything was counted: tables overlap somewhat, within a factor of e^0.4 or so; classes are
 about right, within 0.35 of log-odds each. Counts without noise outweigh it by far."""
 STEPS, LONGEST_STEP, SMALL = 30, 0.5, 1e-4
+FURTHEST = 10
+"""No answer lies further from what is expected, in spreads: no slope is nothing, and odds stay whole numbers."""
 ROWS = 5_000
 """So many rows of the draft tell what a slope and offsets would mean in every group."""
 
@@ -62,6 +64,7 @@ def calibrate(table: Integers, odds: Odds, groups: Integers, deviation: float) -
         slopes = np.stack([(missed(answer + step) - here) / SMALL for step in SMALL * np.eye(len(answer))], axis=1)
         step = np.linalg.lstsq(slopes, -here, rcond=None)[0]
         answer = answer + np.clip(step, -LONGEST_STEP, LONGEST_STEP)
+        answer = np.clip(answer, expected - FURTHEST * spread, expected + FURTHEST * spread)
     return Calibration(
         slope=int(np.rint(np.exp(answer[0]) * ODDS_UNIT)),
         offsets=np.rint(answer[1:] * ODDS_UNIT).astype(np.int32),
