@@ -21,7 +21,7 @@ from scumble.methods.diffgen.evidence import ODDS_UNIT, Evidence, Grouping, Odds
 from scumble.methods.diffgen.fine import Rows, deal
 from scumble.methods.diffgen.method import DiffGen
 from scumble.methods.diffgen.parameters import DiffGenParams
-from scumble.methods.diffgen.shifts import by_halves, consistent, shifts_of
+from scumble.methods.diffgen.shifts import USUAL, consistent, drawn, odds_of_cells, shifts_of
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut, Specialization
 from scumble.model.guarantee import Unit
@@ -172,7 +172,7 @@ def _sorted_in(grouping: Grouping, odds: list[int]) -> int:
 @given(st.integers(0, 2**32))
 def test_a_table_without_noise_tells_the_chances_of_its_own_counts_whatever_was_told(seed: int) -> None:
     generator = np.random.default_rng(seed)
-    table = generator.integers(50, 1000, (2, 7, 3))
+    table = generator.integers(50, 1000, (2, 7, 3)) * 10_000
     told = generator.dirichlet((3, 3, 3), (2, 7)).clip(0.02)
     told /= told.sum(axis=2, keepdims=True)
     odds = to_odds(told) + shifts_of(table, told, 1e-6)
@@ -188,18 +188,46 @@ def test_a_table_of_noise_alone_tells_nothing() -> None:
     assert quiet.max() < 0.2 * 1024
 
 
-def test_neighbouring_bins_steady_each_other() -> None:
-    """Two halves of sixteen bins differ much, single bins do not: halves find it with less error than bins alone."""
+def test_what_is_drawn_errs_less_than_the_counts_and_less_than_the_prior() -> None:
+    """Values of many sizes and changes, one of them rare and telling."""
     generator = np.random.default_rng(9)
-    truth = np.repeat([[0.97, 0.03], [0.2, 0.8]], 16, axis=0)
-    expected = np.full(truth.shape, truth.mean(axis=0))
+    sizes = np.array([4000, 2000, 1000, 500, 250, 120, 60, 30, 800])
+    second = np.array([0.25, 0.35, 0.15, 0.25, 0.45, 0.25, 0.15, 0.35, 0.95])
+    truth = np.stack([1 - second, second], axis=1)
+    prior = np.full(truth.shape, [0.75, 0.25])
+    errors = np.zeros(3)
+    for _ in range(200):
+        table = np.rint(sizes[:, np.newaxis] * truth + generator.laplace(0, 150, truth.shape)).astype(np.int64)
+        seen = np.maximum(table, 0)
+        alone = np.where(
+            seen.sum(axis=1, keepdims=True) > 0, seen / np.maximum(seen.sum(axis=1, keepdims=True), 1), 0.5
+        )
+        found = drawn(table, prior, 150 * 2**0.5, usual=USUAL)
+        errors += [np.square(guess - truth).sum() for guess in (found, alone, prior)]
+    assert errors[0] < 0.6 * errors[1] and errors[0] < 0.8 * errors[2]
+
+
+def test_sums_of_cells_tell_what_single_cells_drown() -> None:
+    """One attribute decides, and two split the table into a hundred cells of noise: in the order of splits its sums are
+    heard, in the opposite order only single cells are asked."""
+    generator = np.random.default_rng(4)
+    truth = np.zeros((2, 10, 10, 2))
+    truth[0], truth[1] = (0.9, 0.1), (0.3, 0.7)
     errors = np.zeros(2)
-    for _ in range(50):
-        table = np.rint(120 * truth + generator.laplace(0, 40, truth.shape)).astype(np.int64)
-        factors = by_halves(table, expected, 40 * 2**0.5)
-        alone = np.concatenate([by_halves(table[[place]], expected[[place]], 40 * 2**0.5) for place in range(32)])
-        errors += [np.square(found * expected - truth).sum() for found in (factors, alone)]
-    assert errors[0] < 0.9 * errors[1]
+    for _ in range(20):
+        measured = np.rint(15 * truth + generator.laplace(0, 20, truth.shape)).astype(np.int64).reshape(-1, 2)
+        for number, order in enumerate(((0, 1, 2), (2, 1, 0))):
+            odds = odds_of_cells(measured, 20 * 2**0.5, (2, 10, 10), order)
+            errors[number] += np.square(chances(odds) - truth.reshape(-1, 2)).sum()
+    assert errors[0] < 0.5 * errors[1]
+
+
+@pytest.mark.parametrize("order", [(), (0,), (2, 0), (0, 1, 2), (2, 1, 0)])
+def test_cells_without_noise_have_their_own_odds_in_any_order(order: tuple[int, ...]) -> None:
+    shape = tuple(3 if place in order else 1 for place in range(3))
+    measured = np.random.default_rng(1).integers(10**6, 10**7, (int(np.prod(shape)), 3))
+    found = chances(odds_of_cells(measured, 1e-6, shape, order))
+    assert np.allclose(found, measured / measured.sum(axis=1, keepdims=True), atol=3e-3)
 
 
 def test_what_the_cells_have_told_of_an_attribute_is_not_counted_twice() -> None:

@@ -14,7 +14,8 @@ from scumble.auditing.laws import engine_of, exact_answer
 from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
 from scumble.flow import run
-from scumble.methods.diffgen.method import CHOOSE, COUNT, COUNT_RECORDS, REST, DiffGen, descend, most_cells
+from scumble.methods.diffgen.growth import descend, most_cells
+from scumble.methods.diffgen.method import CHOOSE, COUNT, COUNT_RECORDS, REST, DiffGen
 from scumble.methods.diffgen.parameters import RECORDS_SHARE, DiffGenParams, settle
 from scumble.methods.diffgen.scores import PURITY_SCALE, Candidate, PartitionScores, Score
 from scumble.model.counts import Integers

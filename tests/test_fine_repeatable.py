@@ -15,7 +15,7 @@ from scumble.files.release_folder import read_release, write_release
 from scumble.files.schema_file import parse_schema
 from scumble.files.verify import verify_folder
 from scumble.flow import run
-from scumble.methods.diffgen.detail import add_detail
+from scumble.methods.diffgen.detail import Cells, add_detail
 from scumble.methods.diffgen.detail_queries import Margins, StageChoice, StageCounts
 from scumble.methods.diffgen.method import DiffGen
 from scumble.methods.diffgen.parameters import LEVELS, RECORDS_SHARE, DiffGenParams, level_for, settle
@@ -96,9 +96,14 @@ def test_fine_rows_can_be_drawn_again_from_the_folder(tmp_path: Path, epsilon: s
     detail = settle(schema, DiffGenParams(**release.parameters), level).detail
     assert detail is not None
     told: Any = Told(schema, document)
-    cut = cut_of(schema, release.schema)
-    epsilon_left = parameters.epsilon * (1 - RECORDS_SHARE)
-    again = add_detail(cut, release.count, release.variance, epsilon_left, detail, told)
+    cells = Cells(
+        cut=cut_of(schema, release.schema),
+        split=tuple(document["split"]),
+        measured=release.measured,
+        variance=release.variance,
+        count=release.count,
+    )
+    again = add_detail(cells, parameters.epsilon * (1 - RECORDS_SHARE), detail, told)
     assert again.fine.rows > 0 and same_columns(again.fine, release.fine)
     assert again.document == document
 

@@ -97,6 +97,20 @@ def table_shares(schema: Schema) -> dict[str, Fraction]:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Cells:
+    """What detail starts from."""
+
+    cut: Cut
+    split: tuple[str, ...]
+    """The attributes that the cut splits, in the order in which they were chosen."""
+    measured: Integers
+    """Of shape (cells, classes), as they came; `variance` is that of their noise."""
+    variance: float
+    count: Integers
+    """The same, fit for use as a table."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Detail:
     """What came of it."""
 
@@ -105,26 +119,25 @@ class Detail:
     story: tuple[str, ...]
 
 
-def add_detail(
-    cut: Cut, count: Integers, variance: float, epsilon: Fraction, settings: DetailSettings, holder: Answers
-) -> Detail:
+def add_detail(cells: Cells, epsilon: Fraction, settings: DetailSettings, holder: Answers) -> Detail:
     """Measure, stage by stage, then draw the rows.
 
     What the stages have told so far is looked at on a draft: rows drawn from it, no more than groups need.
     """
-    schema = cut.schema
+    cut, schema = cells.cut, cells.cut.schema
+    names = [attribute.name for attribute in schema.predictors]
     prices = {spend.label: spend.epsilon for spend in detail_spends(schema, epsilon, settings)}
-    generator = simulation(_seed(count))
-    cells = odds_of_cells(count, variance**0.5)
-    few = scaled(count, most=DRAFT_ROWS)
+    generator = simulation(_seed(cells.count))
+    odds = odds_of_cells(cells.measured, cells.variance**0.5, cut.shape, [names.index(name) for name in cells.split])
+    few = scaled(cells.count, most=DRAFT_ROWS)
     left = list(range(len(schema.predictors)))
     groups = _groups(schema, settings, left)
-    first = Grouping.learn(cells[np.repeat(np.arange(len(few)), few.sum(axis=1))], groups)
-    evidence = Evidence(schema=schema, cut=cut, cells=cells, first=first)
-    draft, rows = Rows(evidence, few, generator), Rows(evidence, fine_counts(count), generator)
+    first = Grouping.learn(odds[np.repeat(np.arange(len(few)), few.sum(axis=1))], groups)
+    evidence = Evidence(schema=schema, cut=cut, cells=odds, first=first)
+    draft, rows = Rows(evidence, few, generator), Rows(evidence, fine_counts(cells.count), generator)
     measured: list[dict[str, Any]] = []
     for number in range(settings.tables):
-        place, spend = left[0], _count(schema.predictors[left[0]].name)
+        place, spend = left[0], _count(names[left[0]])
         if settings.choice_share:
             query = StageChoice(evidence=evidence, places=tuple(left))
             place, spend = left[holder.choose_in_parts(query, spend=CHOOSE_TABLE)[0]], COUNT_TABLE
@@ -135,23 +148,22 @@ def add_detail(
         rows.draw(place, consistent(table))
         rows.advance(stage)
         evidence = replace(evidence, stages=(*evidence.stages, stage))
-        measured.append({"attribute": schema.predictors[place].name, "groups": len(table), "counts": table.tolist()})
+        measured.append({"attribute": names[place], "groups": len(table), "counts": table.tolist()})
     story = tuple(f"{table['attribute']} by class, in {table['groups']} groups" for table in measured)
     if left:
         margins = Margins(evidence=evidence, places=tuple(left))
         told = margins.split(holder.measure(margins, spend=COUNT_REST))
         for place, margin in zip(left, told, strict=True):
             rows.draw_by_margin(place, project(margin, max(rows.rows, 1)))
-            measured.append({"attribute": schema.predictors[place].name, "counts": margin.tolist()})
+            measured.append({"attribute": names[place], "counts": margin.tolist()})
     table = _measure(evidence, None, CALIBRATE, holder)
     rows.calibrate(calibrate(table[:, 0], draft.odds, draft.groups, _deviation(prices[CALIBRATE], holder.unit)))
     measured.append({"groups": len(table), "counts": table.tolist()})
-    names = [attribute.name for attribute in schema.predictors]
     codes = dict(zip(names, rows.codes, strict=True)) | {str(schema.target): rows.deal()}
     columns = {a.name: published_values(a.domain, codes[a.name]) for a in schema.attributes}
     return Detail(
         fine=FineRows(schema=schema, columns=columns),
-        document={"unit of log-odds": f"1/{ODDS_UNIT}", "measured": measured},
+        document={"unit of log-odds": f"1/{ODDS_UNIT}", "split": list(cells.split), "measured": measured},
         story=story,
     )
 

@@ -7,11 +7,11 @@ round, at half the price where the score is monotone, with scores that see all a
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from math import log, prod
+from math import log
 from typing import Any, ClassVar
 
-from scumble.errors import InputError
-from scumble.methods.diffgen.detail import add_detail, detail_spends
+from scumble.methods.diffgen.detail import Cells, add_detail, detail_spends
+from scumble.methods.diffgen.growth import descend, leaf_cells, most_cells
 from scumble.methods.diffgen.parameters import (
     LEVELS,
     RECORDS_SHARE,
@@ -33,7 +33,6 @@ from scumble.model.plan import Plan, Spend
 from scumble.model.release import CellRelease
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Schema
-from scumble.model.taxonomy import Node
 from scumble.privacy.holder import Answers
 from scumble.privacy.noise import laplace_variance
 from scumble.privacy.query import CellCounts
@@ -72,7 +71,8 @@ class DiffGen:
     def plan(self, schema: Schema, parameters: DiffGenParams) -> Plan:
         require_target(schema, "diffgen")
         levels = self._levels(schema, parameters)
-        possible = [settle(schema, parameters, level) for level in levels]
+        records = public_records(schema, parameters)
+        possible = [settle(schema, parameters, level, records) for level in levels]
         if len(levels) == 1:
             spends = _spends(schema, parameters, possible[0], parameters.epsilon)
         else:
@@ -89,7 +89,7 @@ class DiffGen:
                 ),
             )
         if parameters.leaves:
-            cells = _leaf_cells(schema, possible[0].max_cells)
+            cells = leaf_cells(schema, possible[0].max_cells)
         else:
             cells = max(most_cells(schema, settings.rounds, settings.max_cells) for settings in possible)
         return Plan(
@@ -102,11 +102,12 @@ class DiffGen:
 
     def run(self, schema: Schema, parameters: DiffGenParams, holder: Answers) -> CellRelease:
         plan, levels = self.plan(schema, parameters), self._levels(schema, parameters)
-        settings, epsilon, known = settle(schema, parameters, levels[0]), parameters.epsilon, {}
+        settings = settle(schema, parameters, levels[0], public_records(schema, parameters))
+        epsilon, known = parameters.epsilon, {}
         if len(levels) > 1:
             told = holder.measure(CellCounts(cut=Cut.top(schema)), spend=COUNT_RECORDS)
-            known = {"records counted": told.tolist()}
-            settings = settle(schema, parameters, level_for(self.levels, schema, epsilon, int(told.sum())))
+            known, records = {"records counted": told.tolist()}, int(told.sum())
+            settings = settle(schema, parameters, level_for(self.levels, schema, epsilon, records), records)
             epsilon *= 1 - RECORDS_SHARE
             plan = holder.divide(REST, _spends(schema, parameters, settings, epsilon))
         published = parameters.selection is SelectionMode.PUBLISHED
@@ -125,7 +126,9 @@ class DiffGen:
         price = next(spend.epsilon for spend in plan.spends if spend.label == COUNT)
         variance = laplace_variance(sensitivity=bound, epsilon=price) / resolution**2
         count = rounding.apply(measured, resolution)
-        detail = add_detail(cut, count, variance, epsilon, settings.detail, holder) if settings.detail else None
+        split = tuple(dict.fromkeys(step.attribute for step in steps))
+        cells = Cells(cut=cut, split=split, measured=measured, variance=variance, count=count)
+        detail = add_detail(cells, epsilon, settings.detail, holder) if settings.detail else None
         return CellRelease(
             method=self.name,
             parameters=parameters.model_dump(mode="json"),
@@ -209,58 +212,6 @@ def _spaced(positions: Sequence[int], most: int | None) -> Sequence[int]:
     if most is None or len(positions) <= most:
         return positions
     return [positions[(len(positions) + 1) * number // (most + 1) - 1] for number in range(1, most + 1)]
-
-
-def descend(cut: Cut) -> Cut:
-    """The cut with every value that has a single child replaced by that child, which holds the same records."""
-    return Cut(
-        schema=cut.schema, nodes={name: tuple(_only_child(node) for node in nodes) for name, nodes in cut.nodes.items()}
-    )
-
-
-def _only_child(node: Node) -> Node:
-    while len(node.children) == 1:
-        node = node.children[0]
-    return node
-
-
-def most_cells(schema: Schema, rounds: int, max_cells: int) -> int:
-    """A bound on the cells after some rounds: the widest specializations there are, or the limit."""
-    if max_cells < 2:
-        raise InputError(f"max_cells is {max_cells}, which allows no specialization. Give 2 or more.")
-    sizes = {attribute.name: attribute.domain.size for attribute in schema.predictors}
-    widths = {attribute.name: _width(attribute.domain.root) for attribute in schema.predictors}
-    values = dict.fromkeys(sizes, 1)
-
-    def grown(name: str) -> int:
-        return min(values[name] + widths[name] - 1, sizes[name])
-
-    for _ in range(rounds):
-        # Growth shrinks with every step of an attribute, so taking the largest each time gives the largest product.
-        best = max(values, key=lambda name: Fraction(grown(name), values[name]))
-        values[best] = grown(best)
-        if prod(values.values()) >= max_cells:
-            return max_cells
-    return prod(values.values())
-
-
-def _width(node: Node) -> int:
-    """The largest number of children of any node; two for an interval."""
-    if not node.children:
-        return 2 if node.high - node.low > 1 else 1
-    return max(len(node.children), *(_width(child) for child in node.children))
-
-
-def _leaf_cells(schema: Schema, max_cells: int) -> int:
-    sizes = {attribute.name: attribute.domain.size for attribute in schema.predictors}
-    cells = prod(sizes.values())
-    if cells > max_cells:
-        largest = max(sizes, key=lambda name: sizes[name])
-        raise InputError(
-            f"The full table has {cells:,} cells, more than max_cells = {max_cells:,}. Raise --max-cells, leave out "
-            f"--leaves, or coarsen the schema: the longest attribute is {largest!r} with {sizes[largest]:,} values."
-        )
-    return cells
 
 
 def _notes(parameters: DiffGenParams, possible: Sequence[Settings], schema: Schema, cells: int) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """DiffGen's parameters, and the defaults that follow from public facts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import Annotated, Any, Literal, Self
@@ -191,11 +191,11 @@ def _level(
 
 LEVELS = (
     _level(600, rounds=1, cells=20, tables=2, choice=25, calibration=10),
-    _level(1_500, rounds=1, cells=15, tables=4, choice=20, calibration=8),
+    _level(1_500, rounds=2, cells=10, tables=4, choice=20, calibration=8),
     _level(5_000, rounds=3, cells=10, tables=7, choice=13, calibration=6),
     _level(12_000, rounds=4, cells=10, tables=10, choice=12, calibration=5),
-    _level(24_000, rounds=4, cells=25, tables=14, choice=12, calibration=3, groups=2, bins_in_groups=16),
-    _level(float("inf"), rounds=5, cells=20, tables=14, choice=10, calibration=2, groups=2),
+    _level(24_000, rounds=4, cells=25, tables=10, choice=12, calibration=3, groups=2, bins_in_groups=16),
+    _level(float("inf"), rounds=5, cells=20, tables=10, choice=10, calibration=2, groups=2),
 )
 """What a table tells grows with epsilon times the number of records, and shrinks with the number of classes that share
 them. Where that is little, tables are few, and more goes to calibrating their sum. Where it is more, there are more
@@ -244,8 +244,18 @@ def settle_detail(schema: Schema, level: Level) -> DetailSettings:
     )
 
 
-def settle(schema: Schema, parameters: DiffGenParams, level: Level | None = None) -> Settings:
-    """Every `auto` settled: by the level where detail is measured, else by epsilon alone.
+def cells_that_stand_out(schema: Schema, epsilon: Fraction, records: int) -> int:
+    """How many cells may be counted at such a price: as many as have, on average, eight times as many records of each
+    class as the scale of the noise. More of them tell nothing of the odds, and rows drawn from them lie where noise is;
+    attributes of many categories would make thousands in two splits. Eight in any case, three splits in two.
+    """
+    return max(int(epsilon * records / len(schema.classes) / 8), 8)
+
+
+def settle(
+    schema: Schema, parameters: DiffGenParams, level: Level | None = None, records: int | None = None
+) -> Settings:
+    """Every `auto` settled: by the level and the number of records where detail is measured, else by epsilon alone.
 
     Cells alone: where epsilon is small, counts of single cells are noisy whatever is done, so there are few splits, and
     three quarters of it go to choosing them with `gini`, which sees progress where no majority flips. From 3/8 on,
@@ -265,7 +275,7 @@ def settle(schema: Schema, parameters: DiffGenParams, level: Level | None = None
         defaults = Settings(
             score=level.score, rounds=level.rounds, selection_share=share, max_cells=10_000, detail=detail
         )
-    return Settings(
+    settings = Settings(
         score=defaults.score if parameters.score == "auto" else Score(parameters.score),
         rounds=defaults.rounds if parameters.rounds == "auto" else parameters.rounds,
         selection_share=(
@@ -275,3 +285,7 @@ def settle(schema: Schema, parameters: DiffGenParams, level: Level | None = None
         positions=None if parameters.positions == "all" else parameters.positions,
         detail=defaults.detail,
     )
+    if level is None or records is None or parameters.max_cells != "auto":
+        return settings
+    counting = parameters.epsilon * settings.cell_share * (1 - settings.selection_share)
+    return replace(settings, max_cells=min(settings.max_cells, cells_that_stand_out(schema, counting, records)))

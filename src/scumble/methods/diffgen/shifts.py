@@ -1,19 +1,35 @@
-"""What a noisy table adds to the odds: nothing that noise could have made, and nothing that was told before.
+"""What noisy counts change in the odds: nothing that noise could have made, and nothing that was told before.
 
-Every estimate here is drawn towards one that is better known, by as many records as the noise is worth.
+Every estimate here is drawn towards one that is better known, as far as noise and luck reach.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 
-from scumble.methods.diffgen.evidence import Floats, Odds, to_odds
+from scumble.methods.diffgen.evidence import LEAST_CHANCE, Floats, Odds, to_odds
 from scumble.model.counts import Integers
 from scumble.model.rounding import project
 
+USUAL, USUAL_IN_A_GROUP = 0.1, 0.005
+"""How much chances usually change: the variance of a change, in parts of p (1 - p). From one value to another by a
+third of a standard deviation; by little more from one group of records to another for the same value."""
 
-def odds_of_cells(count: Integers, deviation: float) -> Odds:
-    """Each cell's own odds, drawn towards the whole table's as far as the noise could have made the difference."""
-    total = np.maximum(count.sum(axis=0), 1)
-    return to_odds(_drawn(count.astype(np.float64), total / total.sum(), deviation))
+
+def odds_of_cells(measured: Integers, deviation: float, shape: Sequence[int], order: Sequence[int]) -> Odds:
+    """Each cell's odds, from noisy counts (cells, classes) of a cut of this shape.
+
+    The sums over all cells that share the value of one attribute are drawn towards the whole table, those that share
+    the values of two towards these, and so on: in the order in which attributes were split, the most telling first.
+    """
+    table = measured.reshape(*(shape[place] for place in sorted(order)), measured.shape[1])
+    axes = [sorted(order).index(place) for place in order]
+    totals = np.maximum(measured.sum(axis=0), 1)
+    chance = totals / totals.sum()
+    for number in range(len(axes)):
+        sums = table.sum(axis=tuple(axes[number + 1 :]), keepdims=True)
+        chance = drawn(sums, chance, deviation * (table.size / sums.size) ** 0.5, usual=USUAL)
+    return to_odds(chance.reshape(measured.shape))
 
 
 def consistent(table: Integers) -> Floats:
@@ -29,49 +45,36 @@ def shifts_of(table: Integers, told: Floats, deviation: float) -> Odds:
     """What a noisy table (groups, bins, classes) adds to the log-odds of records, of whose group and bin the chances
     `told`, of the same shape, are known already.
 
-    Three questions, each drawn towards the answer before it as far as noise reaches: is a group's chance what was told
-    of it; what does a value change, the same in all groups; and what does it change in one group alone.
+    Two questions, the second drawn towards the answer of the first: what does a value change, the same in all groups;
+    and what does it change in one group alone. Few attributes change more than that, so what was seen in one group has
+    to stand out from noise by what is usual.
     """
-    groups, bins, _ = table.shape
-    made = consistent(table)
-    sizes = made.sum(axis=2) + 1e-9
-    of_groups = np.einsum("gv,gvc->gc", sizes, told) / sizes.sum(axis=1)[:, np.newaxis]
-    totals = np.maximum(table.sum(axis=1), 1).astype(np.float64)
-    correction = _drawn(totals, of_groups, 2 * deviation * np.sqrt(bins)) / of_groups
-    chance = _as_chances(told * correction[:, np.newaxis, :])
-    of_bins = np.einsum("gv,gvc->vc", sizes, chance) / sizes.sum(axis=0)[:, np.newaxis]
-    chance = _as_chances(chance * by_halves(table.sum(axis=0), of_bins, deviation * np.sqrt(groups)))
-    if groups > 1:
-        chance = _drawn(made, chance, 2 * deviation)
+    sizes = np.maximum(table, 0).sum(axis=2) + 1e-9
+    of_bins = np.einsum("gv,gvc->vc", sizes, told) / sizes.sum(axis=0)[:, np.newaxis]
+    found = drawn(table.sum(axis=0), of_bins, deviation * len(table) ** 0.5, usual=USUAL)
+    chance = _as_chances(told * found / of_bins)
+    if len(table) > 1:
+        chance = drawn(table, chance, deviation, usual=USUAL_IN_A_GROUP, seen=0)
     return to_odds(chance) - to_odds(told)
 
 
-def by_halves(table: Integers, expected: Floats, deviation: float) -> Floats:
-    """By what factor each bin changes the chances that are expected there, from noisy counts (bins, classes).
+def drawn(counts: Integers, prior: Floats, deviation: float, *, usual: float, seen: float = 1) -> Floats:
+    """Chances from noisy counts by class, drawn towards a prior as far as noise and luck could have made a difference.
 
-    First for all bins together, then for each half of them, and so on down to single bins, which noise drowns first:
-    each is drawn towards what was found for the bins around it.
+    As in linear regression towards a prior, a difference keeps the part s / (s + n). n is the variance that noise and
+    the luck of so many records give it. s is how large it may really be: what is usual among so many records, and the
+    square of what was `seen`, for the few values that change chances far more than is usual.
     """
-    weights = np.maximum(table, 0).sum(axis=1) + 1e-9
-    factors = np.ones(expected.shape)
-    waiting = [(0, len(table))]
-    while waiting:
-        low, high = waiting.pop()
-        here = expected[low:high]
-        of_all = weights[low:high] @ here / weights[low:high].sum()
-        prior = _as_chances(of_all * factors[low])
-        counts = np.maximum(table[low:high].sum(axis=0), 0).astype(np.float64)
-        factors[low:high] = _drawn(counts, prior, deviation * np.sqrt(high - low)) / of_all
-        if high - low > 1:
-            middle = (low + high) // 2
-            waiting += [(low, middle), (middle, high)]
-    return factors
+    counts = np.maximum(counts, 0)
+    size = counts.sum(axis=-1, keepdims=True)
+    difference = counts - size * prior
+    vary = (prior * (1 - prior)).sum(axis=-1, keepdims=True)
+    of_noise = (np.square(1 - prior) + (prior.shape[-1] - 1) * np.square(prior)).sum(axis=-1, keepdims=True)
+    noise = deviation**2 * of_noise + size * vary + 1e-9
+    signal = np.square(size) * usual * vary + seen * np.square(difference).sum(axis=-1, keepdims=True)
+    kept = signal / (signal + noise) / np.maximum(size, 1)
+    return _as_chances(np.maximum(prior + kept * difference, LEAST_CHANCE))
 
 
 def _as_chances(weights: Floats) -> Floats:
     return weights / weights.sum(axis=-1, keepdims=True)
-
-
-def _drawn(counts: Floats, prior: Floats, weight: float) -> Floats:
-    """Chances from counts by class, with a prior that counts as much as `weight` records."""
-    return (counts + weight * prior) / (counts.sum(axis=-1, keepdims=True) + weight)
