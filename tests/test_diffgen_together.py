@@ -16,7 +16,7 @@ from scumble.files.schema_file import parse_schema
 from scumble.flow import run
 from scumble.methods.diffgen.growth import descend, most_cells
 from scumble.methods.diffgen.method import CHOOSE, COUNT, COUNT_RECORDS, REST, DiffGen
-from scumble.methods.diffgen.parameters import RECORDS_SHARE, DiffGenParams, settle
+from scumble.methods.diffgen.parameters import LEVELS, RECORDS_SHARE, DiffGenParams, level_for, settle
 from scumble.methods.diffgen.scores import PURITY_SCALE, Candidate, PartitionScores, Score
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut
@@ -270,6 +270,18 @@ def test_a_public_number_of_records_is_not_counted(epsilon: Fraction, records: i
     plan = DiffGen().plan(SCHEMA, DiffGenParams(epsilon=epsilon, records=records))
     assert sum(spend.total(Unit.ADD_REMOVE) for spend in plan.spends) == epsilon
     assert {COUNT_RECORDS, REST}.isdisjoint(spend.label for spend in plan.spends)
+
+
+@given(st.fractions(min_value=Fraction(1, 100), max_value=20), st.integers(-1000, 10**6))
+def test_cells_are_no_more_than_their_noise_can_bear(epsilon: Fraction, records: int) -> None:
+    parameters = DiffGenParams(epsilon=epsilon)
+    level = level_for(LEVELS, SCHEMA, epsilon, records)
+    settled = settle(SCHEMA, parameters, level, records)
+    scale = 1 / (epsilon * settled.cell_share * (1 - settled.selection_share))
+    assert 8 <= settled.max_cells <= settle(SCHEMA, parameters, level).max_cells
+    assert settled.max_cells == 8 or records >= 8 * scale * len(SCHEMA.classes) * settled.max_cells
+    chosen = settle(SCHEMA, DiffGenParams(epsilon=epsilon, max_cells=777, detail="yes"), level, records)
+    assert chosen.max_cells == 777, "a limit that is given stays"
 
 
 @pytest.mark.parametrize("told", [-5000, 0, 3, 4_999, 5_001, 30_000, 10**9])

@@ -95,14 +95,15 @@ class Evidence:
             for start in range(0, len(block[0]), ROWS_AT_ONCE):
                 part = [column[start : start + ROWS_AT_ONCE] for column in block]
                 labels = part.pop(target)
-                yield part, labels, self._groups(part)
+                yield part, labels, self.follow(part)[1]
 
-    def _groups(self, predictors: list[Any]) -> Integers:
+    def follow(self, predictors: list[Any]) -> tuple[Odds, Integers]:
+        """The odds and the group of each record after all stages."""
         odds = self.cells[cell_of(self.cut, predictors)]
         groups = self.first.sort(odds)
         for stage in self.stages:
             groups = advance(stage, predictors, odds, groups)
-        return groups
+        return odds, groups
 
 
 def advance(stage: Stage, predictors: list[Any], odds: Odds, groups: Integers) -> Integers:
