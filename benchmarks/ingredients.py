@@ -75,7 +75,7 @@ def _not_calibrated(table: Integers, *_: Any) -> Calibration:
     return Calibration(slope=ODDS_UNIT, offsets=np.zeros(table.shape[1], dtype=np.int32))
 
 
-def _equal_shares(schema: Schema) -> dict[str, Fraction]:
+def _equal_shares(schema: Schema, _: int) -> dict[str, Fraction]:
     return {each.name: Fraction(1, len(schema.predictors)) for each in schema.predictors}
 
 
@@ -113,7 +113,8 @@ VARIANTS = (
     Variant(name="a fixed weight for what was known", instead={"shifts.drawn": _by_weight}),
     Variant(name="cells one by one, no sums", instead={"detail.odds_of_cells": _cell_by_cell}),
     Variant(name="up to 10,000 cells", instead={"parameters.cells_that_stand_out": lambda *_: 10_000}),
-    Variant(name="12 bins, not 24, at least", instead={"evidence.FEWEST_BINS": 12}),
+    Variant(name="12 bins at least", level=lambda a: replace(a, fewest_bins=12)),
+    Variant(name="24 bins at least", level=lambda a: replace(a, fewest_bins=24)),
     Variant(name="no calibration: tables as sure as they are", instead={"detail.calibrate": _not_calibrated}),
     Variant(name="calibration at a hundredth", level=lambda a: replace(a, calibration=Fraction(1, 100))),
     Variant(name="the other score", level=lambda a: replace(a, score=_other(a.score))),

@@ -59,7 +59,7 @@ def detail_spends(schema: Schema, epsilon: Fraction, settings: DetailSettings) -
     else:
         spends += [
             Spend(label=_count(name), epsilon=counting * share, purpose=purpose)
-            for name, share in table_shares(schema).items()
+            for name, share in table_shares(schema, settings.fewest_bins).items()
         ]
     if settings.rest_share:
         spends.append(
@@ -83,14 +83,14 @@ def _count(attribute: str) -> str:
     return f"count {attribute} by class"
 
 
-def table_shares(schema: Schema) -> dict[str, Fraction]:
+def table_shares(schema: Schema, fewest_bins: int) -> dict[str, Fraction]:
     """What part of the tables' epsilon each attribute has, where all have a table: by the root of its number of bins.
 
     With n records spread evenly over b bins, noise at a price e moves the chance of a class in each by some b / (n e).
     The sum of squares over all attributes is least with prices by b^(2/3). The root is on the safe side of that, for
     the records of many attributes lie in a few of their bins.
     """
-    roots = [isqrt(10_000 * (int(bins_of(each.domain)[-1]) + 1)) for each in schema.predictors]
+    roots = [isqrt(10_000 * (int(bins_of(each.domain, fewest_bins)[-1]) + 1)) for each in schema.predictors]
     ends = [1000 * end // sum(roots) for end in accumulate(roots, initial=0)]
     names = [each.name for each in schema.predictors]
     return {name: Fraction(high - low, 1000) for name, (low, high) in zip(names, pairwise(ends), strict=True)}
@@ -133,7 +133,7 @@ def add_detail(cells: Cells, epsilon: Fraction, settings: DetailSettings, holder
     left = list(range(len(schema.predictors)))
     groups = _groups(schema, settings, left)
     first = Grouping.learn(odds[np.repeat(np.arange(len(few)), few.sum(axis=1))], groups)
-    evidence = Evidence(schema=schema, cut=cut, cells=odds, first=first)
+    evidence = Evidence(schema=schema, cut=cut, cells=odds, first=first, fewest_bins=settings.fewest_bins)
     draft, rows = Rows(evidence, few, generator), Rows(evidence, fine_counts(cells.count), generator)
     measured: list[dict[str, Any]] = []
     for number in range(settings.tables):
@@ -144,7 +144,7 @@ def add_detail(cells: Cells, epsilon: Fraction, settings: DetailSettings, holder
         left.remove(place)
         table = _measure(evidence, place, spend, holder)
         groups = CALIBRATION_GROUPS if number == settings.tables - 1 else _groups(schema, settings, left)
-        stage = _stage(draft, place, table, _deviation(prices[spend], holder.unit), schema, groups)
+        stage = _stage(draft, place, table, _deviation(prices[spend], holder.unit), evidence.bins(place), groups)
         rows.draw(place, consistent(table))
         rows.advance(stage)
         evidence = replace(evidence, stages=(*evidence.stages, stage))
@@ -170,8 +170,10 @@ def add_detail(cells: Cells, epsilon: Fraction, settings: DetailSettings, holder
 
 def _groups(schema: Schema, settings: DetailSettings, left: list[int]) -> int:
     """In how many groups the next table is counted: in one, if it is known to have too many bins for more."""
-    known = not settings.choice_share
-    return 1 if known and bins_of(schema.predictors[left[0]].domain)[-1] >= settings.bins_in_groups else settings.groups
+    if settings.choice_share:
+        return settings.groups
+    bins = bins_of(schema.predictors[left[0]].domain, settings.fewest_bins)[-1] + 1
+    return 1 if bins > settings.bins_in_groups else settings.groups
 
 
 def _measure(evidence: Evidence, place: int | None, spend: str, holder: Answers) -> Integers:
@@ -179,10 +181,9 @@ def _measure(evidence: Evidence, place: int | None, spend: str, holder: Answers)
     return holder.measure(query, spend=spend).reshape(query.shape)
 
 
-def _stage(draft: Rows, place: int, table: Integers, deviation: float, schema: Schema, groups: int) -> Stage:
+def _stage(draft: Rows, place: int, table: Integers, deviation: float, bins: Integers, groups: int) -> Stage:
     """The stage that a table makes; the draft takes its values and odds from it."""
     shifts = shifts_of(table, draft.told(len(table), place), deviation)
-    bins = bins_of(schema.predictors[place].domain)
     draft.draw(place, consistent(table))
     unsorted = Stage(place=place, bins=bins, shifts=shifts, after=Grouping.learn(draft.odds[:0], 1))
     draft.advance(unsorted)

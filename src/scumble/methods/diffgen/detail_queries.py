@@ -1,14 +1,14 @@
 """What is asked for the detail inside the cells, as queries with their sensitivities. PROOF.md holds the arguments."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from scumble.compiled import compiled
-from scumble.methods.diffgen.evidence import Evidence, bins_of
+from scumble.methods.diffgen.evidence import Evidence
 from scumble.methods.diffgen.scores import PURITY_SCALE, purity
 from scumble.model.counts import Integers
 from scumble.model.guarantee import Unit
@@ -67,12 +67,7 @@ class Margins(RowMeasurement, SummedRows):
     places: tuple[int, ...]
 
     def gather(self, blocks: Iterable[Block]) -> Integers:
-        flat = Evidence(
-            schema=self.evidence.schema,
-            cut=self.evidence.cut,
-            cells=self.evidence.cells,
-            first=self.evidence.first,
-        )
+        flat = replace(self.evidence, stages=())
         return np.concatenate([table.sum(axis=(0, 2)) for table in _tables(flat, self.places, blocks)])
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
@@ -90,16 +85,15 @@ NO_BINS = np.zeros(1, dtype=np.int64)
 
 
 def _shape(evidence: Evidence, place: int | None) -> tuple[int, int, int]:
-    schema = evidence.schema
-    bins = 1 if place is None else int(bins_of(schema.predictors[place].domain)[-1]) + 1
-    return evidence.grouping.groups, bins, len(schema.classes)
+    bins = 1 if place is None else int(evidence.bins(place)[-1]) + 1
+    return evidence.grouping.groups, bins, len(evidence.schema.classes)
 
 
 def _tables(evidence: Evidence, places: Iterable[int | None], blocks: Iterable[Block]) -> list[Integers]:
     """One pass over the rows: for each place a table of shape (groups, bins, classes)."""
     chosen = tuple(places)
     tables = [np.zeros(_shape(evidence, place), dtype=np.int64) for place in chosen]
-    every = [None if place is None else bins_of(evidence.schema.predictors[place].domain) for place in chosen]
+    every = [None if place is None else evidence.bins(place) for place in chosen]
     for predictors, labels, groups in evidence.sorted(blocks):
         for place, bins, table in zip(chosen, every, tables, strict=True):
             if place is None or bins is None:

@@ -28,7 +28,8 @@ ODDS_UNIT = 1024
 """Log-odds are whole multiples of 1/1024."""
 FEWEST_BINS, MOST_BINS = 24, 128
 """An attribute of more values is told in bins, each of neighbours in the taxonomy or on the grid: as many as the root
-of the number of values, within these bounds. Long grids are often skewed, with most records at one end."""
+of the number of values, within these bounds or a lower first one, where epsilon and records are few. Long grids are
+often skewed, with most records at one end."""
 LEAST_CHANCE = 1e-3
 """No class of a group is told to be less likely than this."""
 ROWS_AT_ONCE = 1 << 16
@@ -83,6 +84,11 @@ class Evidence:
     cells: Odds
     first: Grouping
     stages: tuple[Stage, ...] = ()
+    fewest_bins: int = FEWEST_BINS
+
+    def bins(self, place: int) -> Integers:
+        """For every code of a predictor its bin."""
+        return bins_of(self.schema.predictors[place].domain, self.fewest_bins)
 
     @property
     def grouping(self) -> Grouping:
@@ -121,10 +127,10 @@ def cell_of(cut: Cut, predictors: list[Any]) -> Integers:
     return cells
 
 
-def bins_of(domain: Domain) -> Integers:
+def bins_of(domain: Domain, fewest: int = FEWEST_BINS) -> Integers:
     """For every code its bin. Missing numbers, which have the last code, keep a bin of their own."""
     values = domain.cells if isinstance(domain, Grid) else domain.size
-    width = -(-values // min(max(isqrt(values), FEWEST_BINS), MOST_BINS))
+    width = -(-values // min(max(isqrt(values), fewest), MOST_BINS))
     bins = np.arange(values) // width
     return np.concatenate([bins, np.full(domain.size - values, bins[-1] + 1)])
 

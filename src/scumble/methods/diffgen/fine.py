@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from scumble.methods.diffgen.calibration import Calibration
-from scumble.methods.diffgen.evidence import Evidence, Floats, Odds, Stage, advance, bins_of, chances, means
+from scumble.methods.diffgen.evidence import Evidence, Floats, Odds, Stage, advance, chances, means
 from scumble.model.counts import Integers
 from scumble.model.places import digits_of
 from scumble.privacy.noise import Simulation
@@ -23,6 +23,7 @@ class Rows:
         places = np.repeat(np.arange(count.size), count.ravel())
         self.cells, self.provisional = np.divmod(places, count.shape[1])
         self._cut = evidence.cut
+        self._bins = evidence.bins
         self._digits = digits_of(self.cells, evidence.cut.shape)
         self._generator = generator
         self.codes: list[Integers] = [np.zeros(0, dtype=np.int64)] * len(evidence.cut.nodes)
@@ -45,7 +46,7 @@ class Rows:
         values, name = self._cut.shape[place], list(self._cut.nodes)[place]
         keys = self.groups * values + self._digits[place]
         by_value = means(chance, keys, np.repeat(by_group, values, axis=0)).reshape(groups, values, -1)
-        bins = bins_of(self._cut.schema[name].domain)
+        bins = self._bins(place)
         shares = np.zeros((bins[-1] + 1, values))
         np.add.at(shares, (bins, self._cut.digits(name)), 1.0)
         return np.einsum("bv,gvc->gbc", shares / shares.sum(axis=1, keepdims=True), by_value)
@@ -66,8 +67,7 @@ class Rows:
         self.odds = calibration.apply(self.odds)
 
     def _fill(self, place: int, weights: Floats, groups: int, group: Integers) -> None:
-        name, nodes = list(self._cut.nodes.items())[place]
-        bins = bins_of(self._cut.schema[name].domain)
+        nodes, bins = list(self._cut.nodes.values())[place], self._bins(place)
         per_code = weights[:, bins] / np.bincount(bins)[bins]
         context = group * (len(weights) // groups) + self.provisional
         uniform = self._generator.random(self.rows)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from scumble.methods.diffgen.evidence import MOST_BINS
+from scumble.methods.diffgen.evidence import FEWEST_BINS, MOST_BINS
 from scumble.methods.diffgen.scores import Score
 from scumble.methods.method import Exact, Params
 from scumble.model.schema import Schema
@@ -115,6 +115,7 @@ class DetailSettings:
     """How much is measured beside the cells. Shares are parts of the epsilon that cells and detail have together."""
 
     tables: int
+    fewest_bins: int
     groups: int
     bins_in_groups: int
     """A table of more bins is counted in one group, where it is known before which attribute comes."""
@@ -162,6 +163,7 @@ class Level:
     groups: int
     choice: Fraction
     calibration: Fraction
+    fewest_bins: int
     bins_in_groups: int
     score: Score = Score.GINI
 
@@ -174,6 +176,7 @@ def _level(
     tables: int,
     choice: int,
     calibration: int,
+    fewest_bins: int = FEWEST_BINS,
     groups: int = 1,
     bins_in_groups: int = MOST_BINS + 1,
 ) -> Level:
@@ -185,24 +188,25 @@ def _level(
         groups=groups,
         choice=Fraction(choice, 100),
         calibration=Fraction(calibration, 100),
+        fewest_bins=fewest_bins,
         bins_in_groups=bins_in_groups,
     )
 
 
 LEVELS = (
-    _level(600, rounds=1, cells=20, tables=2, choice=25, calibration=10),
-    _level(1_500, rounds=2, cells=10, tables=4, choice=20, calibration=8),
-    _level(5_000, rounds=3, cells=10, tables=7, choice=13, calibration=6),
+    _level(600, rounds=1, cells=20, tables=2, choice=25, calibration=10, fewest_bins=12),
+    _level(1_500, rounds=2, cells=10, tables=4, choice=20, calibration=8, fewest_bins=12),
+    _level(5_000, rounds=3, cells=10, tables=7, choice=13, calibration=6, fewest_bins=12),
     _level(12_000, rounds=4, cells=10, tables=10, choice=12, calibration=5),
     _level(24_000, rounds=4, cells=25, tables=10, choice=12, calibration=3, groups=2, bins_in_groups=16),
     _level(float("inf"), rounds=5, cells=20, tables=10, choice=10, calibration=2, groups=2),
 )
 """What a table tells grows with epsilon times the number of records, and shrinks with the number of classes that share
-them. Where that is little, tables are few, and more goes to calibrating their sum. Where it is more, there are more
-splits, which alone see attributes that matter together only, then more tables; in groups of like odds only at the end,
-those of few bins first, for the chances in many groups drown early. The noise of the tables costs most, that of cells
-and calibration little, so tables have most of epsilon. Settled on Adult and on generated tables of 1,000 to 30,000
-records (docs/detail.md)."""
+them. Where that is little, tables are few and of few bins, and more goes to calibrating their sum. Where it is more,
+there are more splits, which alone see attributes that matter together only, then more tables; in groups of like odds
+only at the end, those of few bins first, for the chances in many groups drown early. The noise of the tables costs
+most, that of cells and calibration little, so tables have most of epsilon. Settled on Adult and on generated tables of
+1,000 to 30,000 records (docs/detail.md)."""
 
 REST = Fraction(5, 100)
 """The part for the attributes without a table, where there are any."""
@@ -235,6 +239,7 @@ def settle_detail(schema: Schema, level: Level) -> DetailSettings:
     choice, rest = (level.choice, REST) if chosen else (Fraction(0), Fraction(0))
     return DetailSettings(
         tables=tables,
+        fewest_bins=level.fewest_bins,
         groups=level.groups,
         bins_in_groups=level.bins_in_groups,
         choice_share=choice,
