@@ -12,8 +12,8 @@ from scumble.model.counts import Integers
 from scumble.model.rounding import project
 
 USUAL, USUAL_IN_A_GROUP = 0.1, 0.005
-"""How much chances usually change: the variance of a change, in parts of p (1 - p). From one value to another by a
-third of a standard deviation; by little more from one group of records to another for the same value."""
+"""How much chances usually change: the variance of a change, in parts of p (1 - p). By a third of a standard deviation
+from one value to another, and by a fourteenth from all records with a value to one group of them."""
 
 
 def odds_of_cells(measured: Integers, deviation: float, shape: Sequence[int], order: Sequence[int]) -> Odds:
@@ -58,14 +58,14 @@ def shifts_of(table: Integers, told: Floats, deviation: float) -> Odds:
     return to_odds(chance) - to_odds(told)
 
 
-def drawn(counts: Integers, prior: Floats, deviation: float, *, usual: float, seen: float = 1) -> Floats:
+def drawn(counts: Integers | Floats, prior: Floats, deviation: float, *, usual: float, seen: float = 1) -> Floats:
     """Chances from noisy counts by class, drawn towards a prior as far as noise and luck could have made a difference.
 
     As in linear regression towards a prior, a difference keeps the part s / (s + n). n is the variance that noise and
     the luck of so many records give it. s is how large it may really be: what is usual among so many records, and the
     square of what was `seen`, for the few values that change chances far more than is usual.
     """
-    counts = np.maximum(counts, 0)
+    counts = np.maximum(counts, 0).astype(np.float64)
     size = counts.sum(axis=-1, keepdims=True)
     difference = counts - size * prior
     vary = (prior * (1 - prior)).sum(axis=-1, keepdims=True)
