@@ -186,6 +186,28 @@ def test_an_interrupt_that_duckdb_calls_something_else_is_one(folder: Path, monk
     assert "The charge stands" in ended.error
 
 
+LOST = """
+import sys, time
+from scumble.cli import _interrupt_again
+
+class Freed:
+    def __del__(self):
+        raise KeyboardInterrupt
+
+sys.unraisablehook = _interrupt_again
+try:
+    Freed()
+    time.sleep(60)
+except KeyboardInterrupt:
+    print("it came")
+"""
+
+
+def test_an_interrupt_that_is_lost_in_a_destructor_comes_once_more() -> None:
+    ended = subprocess.run([sys.executable, "-c", LOST], capture_output=True, text=True, timeout=50, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "it came\n", "")
+
+
 def test_whenever_a_release_is_interrupted_its_last_words_are_true(folder: Path) -> None:
     interrupted = spread(folder, signal.SIGINT, at_calls=24, at_times=12)
     assert sum(ended["code"] == release_launcher.OUTSIDE for ended in interrupted) <= 12

@@ -1,7 +1,9 @@
 """The command line: a thin skin over `flow`."""
 
-import _thread
+import os
+import signal
 import sys
+from threading import Timer
 from typing import Any, NoReturn
 
 import typer
@@ -16,6 +18,8 @@ from scumble.errors import ScumbleError
 
 INTERRUPTED = 130
 """What typer makes of Ctrl-C. Ours is 1, and 5 where a charge stands, of which the release itself tells."""
+MOMENT = 0.05
+"""Seconds that a lost Ctrl-C waits."""
 
 app = typer.Typer(
     name="scumble",
@@ -56,11 +60,16 @@ def main() -> None:
 
 
 def _interrupt_again(lost: Any) -> None:
-    """Ctrl-C that came while a library freed an object, where Python can only print it: let it come once more."""
-    if issubclass(lost.exc_type, KeyboardInterrupt):
-        _thread.interrupt_main()
-    else:
+    """Ctrl-C that came while a library freed an object, where Python can only print it: let it come once more.
+
+    A moment later, for here it would be lost again, as it would in the destructor.
+    """
+    if not issubclass(lost.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(lost)
+        return
+    later = Timer(MOMENT, os.kill, (os.getpid(), signal.SIGINT))
+    later.daemon = True
+    later.start()
 
 
 def _usage(error: typer.TyperException) -> str:
