@@ -149,7 +149,7 @@ def add_detail(cells: Cells, epsilon: Fraction, settings: DetailSettings, holder
         rows.advance(stage)
         evidence = replace(evidence, stages=(*evidence.stages, stage))
         measured.append({"attribute": names[place], "groups": len(table), "counts": table.tolist()})
-    story = tuple(f"{table['attribute']} by class, in {table['groups']} groups" for table in measured)
+    story = tuple(f"{each['attribute']} by class, in {_grouped(each['groups'])}" for each in measured)
     if left:
         margins = Margins(evidence=evidence, places=tuple(left))
         told = margins.split(holder.measure(margins, spend=COUNT_REST))
@@ -166,6 +166,10 @@ def add_detail(cells: Cells, epsilon: Fraction, settings: DetailSettings, holder
         document={"unit of log-odds": f"1/{ODDS_UNIT}", "split": list(cells.split), "measured": measured},
         story=story,
     )
+
+
+def _grouped(groups: int) -> str:
+    return "one group" if groups == 1 else f"{groups} groups"
 
 
 def _groups(schema: Schema, settings: DetailSettings, left: list[int]) -> int:
