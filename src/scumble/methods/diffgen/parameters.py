@@ -252,7 +252,7 @@ def settle_detail(schema: Schema, level: Level) -> DetailSettings:
 def cells_that_stand_out(schema: Schema, epsilon: Fraction, records: int) -> int:
     """How many cells may be counted at such a price: as many as have, on average, eight times as many records of each
     class as the scale of the noise. More of them tell nothing of the odds, and rows drawn from them lie where noise is;
-    attributes of many categories would make thousands in two splits. Eight in any case, three splits in two.
+    three splits of attributes with a dozen branches each would make 1,728. Eight in any case: three splits in two.
     """
     return max(int(epsilon * records / len(schema.classes) / 8), 8)
 
