@@ -198,10 +198,8 @@ def test_what_is_drawn_errs_less_than_the_counts_and_less_than_the_prior() -> No
     errors = np.zeros(3)
     for _ in range(200):
         table = np.rint(sizes[:, np.newaxis] * truth + generator.laplace(0, 150, truth.shape)).astype(np.int64)
-        seen = np.maximum(table, 0)
-        alone = np.where(
-            seen.sum(axis=1, keepdims=True) > 0, seen / np.maximum(seen.sum(axis=1, keepdims=True), 1), 0.5
-        )
+        seen = np.maximum(table, 0) + 1
+        alone = seen / seen.sum(axis=1, keepdims=True)
         found = drawn(table, prior, 150 * 2**0.5, usual=USUAL)
         errors += [np.square(guess - truth).sum() for guess in (found, alone, prior)]
     assert errors[0] < 0.6 * errors[1] and errors[0] < 0.8 * errors[2]
