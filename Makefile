@@ -2,7 +2,7 @@
 #
 #   PYTHON=python3.13 make test     another interpreter (remove .venv first)
 #   make demo ARGS="--out here"     arguments for the command behind demo and bench
-#   make test TESTS=tests/test_x.py some tests only
+#   make test TESTS=tests/model some tests only
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -42,7 +42,7 @@ search: $(READY) ## the laws on new random examples, ARGS=10 times over (a failu
 	  HYPOTHESIS_PROFILE=search $(BIN)/pytest -q -n $(WORKERS) -m "hypothesis and not spark and not postgres" $(TESTS) || exit $$?; done
 
 test-spark: $(ENGINES_READY) ## Spark on two local workers, and PostgreSQL: installs Java, pyspark and the rest
-	$(BIN)/pytest -m "spark or postgres" --durations=8 $(or $(TESTS),tests/test_engines.py tests/test_spark.py tests/test_databases.py)
+	$(BIN)/pytest -m "spark or postgres" --durations=8 $(or $(TESTS),tests/engines tests/sources)
 
 test-audit: $(READY) ## planted bugs, true methods and their power: many runs of private mechanisms
 	$(BIN)/pytest -m audit -n $(WORKERS) --dist worksteal --durations=8 $(TESTS)
@@ -51,7 +51,7 @@ test-joint: $(READY) ## joint releases: real processes, real connections, and wh
 	$(BIN)/pytest -m joint -n $(WORKERS) --dist worksteal --durations=8 $(TESTS)
 
 audit: $(READY) ## every method held to its epsilon; writes the table in docs/audit.md (goes on where it stopped)
-	$(BIN)/python -m scumble.auditing.table docs/audit.md $(ARGS)
+	$(BIN)/python benchmarks/audit_table.py docs/audit.md $(ARGS)
 
 lint: $(READY) ## ruff: rules and formatting
 	$(BIN)/ruff check
@@ -88,7 +88,7 @@ lock: check-python ## choose all pinned versions anew (Python 3.11)
 
 clean: ## remove the environment, caches and build output
 	rm -rf $(VENV) .venv-lock .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
-	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 check-python:
 	@command -v $(PYTHON) >/dev/null || { echo "make: no '$(PYTHON)' here; install Python 3.11 or newer, or say PYTHON=/path/to/python make ..." >&2; exit 1; }

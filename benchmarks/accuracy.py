@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from scumble.experiments.trials import CodedTable, random_split, trial
-from scumble.files.datasets import load
-from scumble.files.sources import open_source
-from scumble.mining.evaluate import majority, score
+from scumble.comparison.trials import CodedTable, random_split, trial
+from scumble.datasets import load
+from scumble.mining.benchmark.scores import majority, score
+from scumble.sources import open_source
 
 TRAINING_ROWS = 30_162
 PUBLISHED = {"selection": "published", "score": "max", "rounds": 10}

@@ -14,12 +14,13 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
+from audit_table import audited_modes
 from scumble.auditing.audit import Subject, method_subject
-from scumble.auditing.loop import all_cores, crew_of
 from scumble.auditing.mechanisms import SingleAnswer, WholeRelease
 from scumble.auditing.neighbours import Pair
 from scumble.auditing.report import words_of
-from scumble.auditing.table import audited_modes, one_count, one_selection
+from scumble.auditing.search import all_cores, crew_of
+from scumble.auditing.single_answers import one_count, one_selection
 from scumble.model.counts import Integers
 from scumble.privacy.noise import PaidNoise, Selection
 

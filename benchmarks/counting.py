@@ -18,11 +18,11 @@ import pyarrow as pa
 from scumble.engines.coding import Block
 from scumble.engines.counting import count_blocks
 from scumble.engines.memory import MemoryEngine
-from scumble.files.sources import open_source
 from scumble.model.counts import Tabulation
 from scumble.model.cut import Cut
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Node
+from scumble.sources import open_source
 
 CELLS = (1, 2, 10, 50, 200, 1_000, 5_000)
 THREADS = (1, 2)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from scumble.experiments.charts import Chart, Panel, Point, Series, write_svg
+from scumble.charts import Chart, Panel, Point, Series, write_svg
 
 Curves = Mapping[str, Sequence[tuple[float, float]]]
 """By the name of a line its points."""

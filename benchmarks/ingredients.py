@@ -24,27 +24,27 @@ from unittest.mock import patch
 import numpy as np
 import numpy.typing as npt
 
+from scumble.comparison.recipes import RECIPES
+from scumble.comparison.trials import CodedTable, random_split
+from scumble.datasets import load
 from scumble.engines.memory import MemoryEngine
-from scumble.evaluation import training_sample
-from scumble.experiments.recipes import RECIPES
-from scumble.experiments.trials import CodedTable, random_split
-from scumble.files.datasets import load
-from scumble.files.sources import open_source
-from scumble.flow import parameters_of, run
-from scumble.methods.diffgen import detail
-from scumble.methods.diffgen.calibration import Calibration
-from scumble.methods.diffgen.evidence import ODDS_UNIT, Evidence, Floats, Odds, chances, means, to_odds
-from scumble.methods.diffgen.fine import Rows
+from scumble.flows.evaluate import training_sample
+from scumble.flows.release import parameters_of, run
+from scumble.methods.diffgen.detail import measure as detail
+from scumble.methods.diffgen.detail.calibration import Calibration
+from scumble.methods.diffgen.detail.groups import ODDS_UNIT, Evidence, Floats, Odds, chances, means, to_odds
+from scumble.methods.diffgen.detail.rows import Rows
+from scumble.methods.diffgen.detail.shrinkage import USUAL, drawn
 from scumble.methods.diffgen.method import DiffGen
 from scumble.methods.diffgen.parameters import Level
 from scumble.methods.diffgen.scores import Score
-from scumble.methods.diffgen.shifts import USUAL, drawn
-from scumble.mining.evaluate import accuracy, area_under_curve, score
-from scumble.mining.sample import Sample
+from scumble.mining.benchmark.sample import Sample
+from scumble.mining.benchmark.scores import accuracy, area_under_curve, score
 from scumble.model.counts import Integers
 from scumble.model.fine_cells import FINE_ROWS_EACH
 from scumble.model.schema import Schema
 from scumble.privacy.noise import PaidNoise
+from scumble.sources import open_source
 
 COLUMNS = ("tree", "boosting", "AUC")
 COLUMNS_OF_ODDS = ("accuracy", "AUC")

@@ -4,8 +4,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from scumble.experiments.compare import Comparison, Outcome, compare
-from scumble.experiments.summary import Mean, differences
+from scumble.comparison.compare import Comparison, Outcome, compare
+from scumble.comparison.summary import Mean, differences
 
 OWNERS = (2, 3, 5)
 JOINT, GRID, ONE, DETAILED = "joint-3", "joint-3:positions=32", "together", "diffgen"

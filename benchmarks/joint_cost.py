@@ -18,22 +18,22 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from scumble.charts import Chart, Panel, Point, Series, write_svg
+from scumble.comparison.cached_runs import keep, kept_path, recall
+from scumble.comparison.contenders import digest_of_sources
+from scumble.comparison.several_owners import seats_of, shared_out
+from scumble.comparison.trials import CodedTable
+from scumble.datasets import load
+from scumble.demo.rehearsal import rehearse
 from scumble.engines.memory import MemoryEngine
-from scumble.experiments.charts import Chart, Panel, Point, Series, write_svg
-from scumble.experiments.contenders import digest_of_sources
-from scumble.experiments.rehearsal import rehearse
-from scumble.experiments.several_owners import seats_of, shared_out
-from scumble.experiments.trials import CodedTable
-from scumble.experiments.work import keep, kept_path, recall
-from scumble.files.datasets import load
-from scumble.files.sources import open_source
-from scumble.flow import method_named, parameters_of
+from scumble.flows.release import method_named, parameters_of
 from scumble.joint.holder import JointHolder, RecordInMemory, joint_plan
-from scumble.joint.mesh import LocalMesh
-from scumble.joint.shared_keys import exchange_keys
+from scumble.joint.network.mesh import LocalMesh
+from scumble.joint.protocol.session_keys import exchange_keys
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Tree
 from scumble.privacy.noise import simulation
+from scumble.sources import open_source
 
 PLOT = "joint-cost.svg"
 SHARED = ("choose a split", "count the cells")
@@ -93,7 +93,7 @@ def section(results: Path, pictures: Path) -> str:
 
 def kept(how: str, setting: Setting, results: Path) -> dict[str, Any]:
     """What a setting took: kept from an earlier run, or run now."""
-    version = digest_of_sources("scumble.joint_flow")
+    version = digest_of_sources("scumble.flows.join")
     path = kept_path(results / "cost", {**vars(setting), "how": how, "version": version})
     known = recall(path)
     if known is None:

@@ -10,12 +10,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from scumble.experiments.several_owners import seats_of
-from scumble.joint.arithmetic import Replicated
-from scumble.joint.coins import coin_law
-from scumble.joint.mesh import LocalMesh
-from scumble.joint.shared_keys import exchange_keys
-from scumble.joint.sharing import Sharing
+from scumble.comparison.several_owners import seats_of
+from scumble.joint.network.mesh import LocalMesh
+from scumble.joint.protocol.arithmetic import Replicated
+from scumble.joint.protocol.geometric_noise import coin_law
+from scumble.joint.protocol.session_keys import exchange_keys
+from scumble.joint.protocol.sharing import Sharing
 from scumble.privacy.noise import simulation
 
 PEERS = Path(__file__).parent / "peers"

@@ -13,11 +13,11 @@ from statistics import fmean
 
 import numpy as np
 
-from scumble.experiments.micro_figures import Table, constant_line, default_line
 from scumble.files.schema_file import parse_schema
 from scumble.methods.microaggregate import parameters
 from scumble.model.counts import Integers
 from scumble.privacy.noise import PaidNoise, simulation
+from scumble.reproductions.microaggregation.figures import Table, constant_line, default_line
 
 SHARES = (Fraction(1, 10), Fraction(1, 5), Fraction(7, 20), Fraction(1, 2))
 SMALLEST = (2, 3, 4, 5, 6, 8)

@@ -18,7 +18,14 @@ from typing import Any
 import numpy as np
 
 from scumble.engines.memory import MemoryEngine
-from scumble.experiments.micro_figures import (
+from scumble.files.schema_file import parse_schema
+from scumble.methods.coordinates import FIXED_POINT
+from scumble.methods.mdav.mdav import mdav
+from scumble.methods.microaggregate.method import Microaggregate
+from scumble.methods.microaggregate.parameters import MicroaggregateParams
+from scumble.privacy.holder import Holder
+from scumble.privacy.noise import PaidNoise, simulation
+from scumble.reproductions.microaggregation.figures import (
     DATASETS,
     EPSILONS,
     Table,
@@ -28,14 +35,7 @@ from scumble.experiments.micro_figures import (
     figure_4,
     figure_5_or_6,
 )
-from scumble.experiments.micro_measures import sse_over_sst
-from scumble.files.schema_file import parse_schema
-from scumble.methods.microaggregate.method import Microaggregate
-from scumble.methods.microaggregate.parameters import MicroaggregateParams
-from scumble.methods.microaggregation.coordinates import FIXED_POINT
-from scumble.methods.microaggregation.mdav import mdav
-from scumble.privacy.holder import Holder
-from scumble.privacy.noise import PaidNoise, simulation
+from scumble.reproductions.microaggregation.measures import sse_over_sst
 
 REFERENCE = {"tarragona": (16.93, 22.46, 33.19), "census": (5.69, 9.09, 14.16)}
 WANTED = {"census": (0.80, 0.70, 0.36, 0.23), "eia": (0.41, 0.34, 0.17, 0.085)}

@@ -15,19 +15,19 @@ from statistics import fmean, stdev
 
 import numpy as np
 
+from scumble.comparison.recipes import RECIPES
+from scumble.comparison.trials import CodedTable, random_split
+from scumble.datasets import load
 from scumble.engines.memory import MemoryEngine
-from scumble.evaluation import training_sample
-from scumble.experiments.recipes import RECIPES
-from scumble.experiments.trials import CodedTable, random_split
-from scumble.files.datasets import load
-from scumble.files.sources import open_source
-from scumble.flow import method_named, parameters_of, run
-from scumble.mining.encoding import encode
-from scumble.mining.evaluate import accuracy, area_under_curve, score
-from scumble.mining.noisy_tree import NoisyCellsClassifier
-from scumble.mining.sample import Sample
+from scumble.flows.evaluate import training_sample
+from scumble.flows.release import method_named, parameters_of, run
+from scumble.mining.benchmark.encoding import encode
+from scumble.mining.benchmark.sample import Sample
+from scumble.mining.benchmark.scores import accuracy, area_under_curve, score
+from scumble.mining.noisy_cells.classifier import NoisyCellsClassifier
 from scumble.model.release import CellRelease
 from scumble.privacy.noise import PaidNoise
+from scumble.sources import open_source
 
 Scores = tuple[float, float]
 """Accuracy and AUC, in per cent."""

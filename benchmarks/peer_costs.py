@@ -18,9 +18,9 @@ import numpy as np
 import tables
 from figures import Figure
 from harness import Tables, shown, tell
-from scumble.experiments.peers import PEERS, fit, why_not
-from scumble.experiments.trials import CodedTable
-from scumble.files.sources import open_source
+from scumble.comparison.peers import PEERS, fit, why_not
+from scumble.comparison.trials import CodedTable
+from scumble.sources import open_source
 
 NAMES = ("aim", "mst")
 EPSILON = "1"

@@ -17,19 +17,19 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.tree import DecisionTreeClassifier
 
-from scumble.experiments.agrawal import agrawal_schema, codes, generate, stream
-from scumble.experiments.as_figures import matrix, published_values
-from scumble.mining.perturbed_classifier import PerturbedTreeClassifier
-from scumble.mining.reconstruct import Partition, partition, reconstruct
-from scumble.mining.smoothing import JUDGED_ROWS, SMOOTHED_STOP_SHARE, WIDTH, Rule, rebuild, smoother
-from scumble.model.blur import Blur, Gaussian, Uniform
-from scumble.model.blurred import BlurredAttribute
+from scumble.mining.perturbed.classifier import PerturbedTreeClassifier
+from scumble.mining.reconstruction.iteration import Partition, partition, reconstruct
+from scumble.mining.reconstruction.smoothing import JUDGED_ROWS, SMOOTHED_STOP_SHARE, WIDTH, Rule, rebuild, smoother
 from scumble.model.counts import Integers
-from scumble.model.noise_model import NoiseModel, for_privacy
+from scumble.model.local.noise_model import NoiseModel, for_privacy
+from scumble.model.local.randomized_attribute import BlurredAttribute
+from scumble.model.local.randomizers import Blur, Gaussian, Uniform
 from scumble.model.schema import Attribute, Outside
 from scumble.model.taxonomy import Grid
 from scumble.privacy.noise import KeyedWords, SimulatedWords, Simulation, simulation
-from scumble.privacy.perturb import perturb_block
+from scumble.privacy.perturber import perturb_block
+from scumble.reproductions.perturbation.figures import matrix, published_values
+from scumble.reproductions.perturbation.people import agrawal_schema, codes, generate, stream
 
 
 def seconds(work: Callable[[], object], times: int = 3) -> float:

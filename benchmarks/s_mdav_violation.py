@@ -9,7 +9,7 @@ from statistics import median
 
 import numpy as np
 
-from scumble.experiments.micro_violation import (
+from scumble.reproductions.microaggregation.violation import (
     claimed_distance,
     distance_apart,
     distinguish,

@@ -21,10 +21,10 @@ import tables
 from counting import round_of
 from scumble.engines.memory import MemoryEngine
 from scumble.engines.spark import SparkEngine, _blocks
-from scumble.engines.spark_frames import session
-from scumble.files.sources import open_source
 from scumble.model.counts import Tabulation
 from scumble.model.schema import Schema
+from scumble.sources import open_source
+from scumble.sources.spark import session
 
 MASTER = "local-cluster[2,1,1024]"
 

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
+from scumble.datasets import load
+from scumble.demo.patients import patients, patients_schema
 from scumble.engines.coding import code_type
-from scumble.experiments.examples import patients, patients_schema
-from scumble.files.datasets import load
 from scumble.model.schema import Attribute, Schema
 from scumble.model.taxonomy import Grid
 from scumble.privacy.noise import simulation

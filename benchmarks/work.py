@@ -15,13 +15,13 @@ import pyarrow.parquet as pq
 
 import scumble
 from scumble.engines import ENGINES
-from scumble.files.sources import open_source
 from scumble.files.tables import write_table
-from scumble.flow import method_named, parameters_of
+from scumble.flows.release import method_named, parameters_of
 from scumble.model.release import CellRelease
 from scumble.model.schema import Schema
 from scumble.privacy.holder import Holder
 from scumble.privacy.noise import PaidNoise
+from scumble.sources import open_source
 
 PUBLISHED: dict[str, Any] = {"epsilon": "1", "selection": "published", "score": "max", "rounds": 10}
 CELLS: dict[str, Any] = {"epsilon": "1", "rounds": 8}

@@ -21,24 +21,24 @@ run, `mining` is what the receiver does, `files` is the edge to the disk, `flow`
 from typing import TYPE_CHECKING, Any
 
 from scumble.auditing.audit import Finding, audit
-from scumble.blur_flow import noise_model, perturb
 from scumble.errors import BudgetError, CheckError, InputError, Interrupted, ScumbleError
-from scumble.evaluation import evaluate
-from scumble.files.frames import to_frame
+from scumble.files.release_frames import to_frame
 from scumble.files.schema_file import read_schema, write_schema
-from scumble.flow import Published, load_release, plan, release, verify
-from scumble.mine_flow import reconstruct
+from scumble.flows.evaluate import evaluate
+from scumble.flows.mine import reconstruct
+from scumble.flows.perturb import noise_model, perturb
+from scumble.flows.release import Published, load_release, plan, release, verify
 from scumble.model.guarantee import Unit
 from scumble.model.plan import Plan, Spend
 from scumble.model.release import Release
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Grid, Tree
 from scumble.privacy.ledger import Ledger
-from scumble.privacy.perturb import Perturber
+from scumble.privacy.perturber import Perturber
 
 if TYPE_CHECKING:
-    from scumble.mining.noisy_tree import NoisyCellsClassifier
-    from scumble.mining.perturbed_classifier import PerturbedTreeClassifier
+    from scumble.mining.noisy_cells.classifier import NoisyCellsClassifier
+    from scumble.mining.perturbed.classifier import PerturbedTreeClassifier
 
 __version__ = "0.1.0"
 
@@ -81,11 +81,11 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     # scikit-learn takes a second to import, which most users of this package do not need.
     if name == "PerturbedTreeClassifier":
-        from scumble.mining.perturbed_classifier import PerturbedTreeClassifier
+        from scumble.mining.perturbed.classifier import PerturbedTreeClassifier
 
         return PerturbedTreeClassifier
     if name == "NoisyCellsClassifier":
-        from scumble.mining.noisy_tree import NoisyCellsClassifier
+        from scumble.mining.noisy_cells.classifier import NoisyCellsClassifier
 
         return NoisyCellsClassifier
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

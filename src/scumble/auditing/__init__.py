@@ -1,1 +1,1 @@
-"""Laws that every query and every method keeps, and the checks that hold them to it."""
+"""Empirical checks of the guarantees: laws of queries and methods, lower bounds on epsilon, attacks."""

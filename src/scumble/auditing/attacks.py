@@ -17,16 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.auditing.bounds import highest_probability, lowest_probability
-from scumble.auditing.cases import declared_epsilon
+from scumble.auditing.laws.cases import declared_epsilon
 from scumble.auditing.outcomes import codes_of
 from scumble.engines.coding import code_blocks
 from scumble.errors import InputError
-from scumble.files.sources import Source, check_columns, open_source
-from scumble.flow import load_release
-from scumble.model.counts import Integers
-from scumble.model.places import digits_of
+from scumble.flows.release import load_release
+from scumble.model.counts import Integers, digits_of
 from scumble.model.release import CellRelease, FineRows, RecordRelease, Release
 from scumble.model.schema import Schema
+from scumble.sources import Source, check_columns, open_source
 
 CONFIDENCE = Fraction(19, 20)
 Weights = npt.NDArray[np.float64]

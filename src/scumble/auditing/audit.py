@@ -7,9 +7,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scumble.auditing.cases import declared_epsilon, served_schema
+from scumble.auditing.laws.cases import declared_epsilon, served_schema
 from scumble.errors import InputError
-from scumble.flow import Progress, method_named, parameters_of, schema_of
+from scumble.flows.progress import Progress
+from scumble.flows.release import method_named, parameters_of, schema_of
 from scumble.methods.method import Method
 from scumble.model.budget import budget_text, parse_budget
 from scumble.model.guarantee import Unit, Unproven
@@ -17,9 +18,9 @@ from scumble.model.schema import Schema
 
 if TYPE_CHECKING:
     from scumble.auditing.bounds import Confidence
-    from scumble.auditing.loop import Judgement
     from scumble.auditing.mechanisms import Mechanism
     from scumble.auditing.neighbours import Pair
+    from scumble.auditing.search import Judgement
 
 POWER = 0.99
 FEWEST_RUNS = 100
@@ -175,7 +176,7 @@ def examine(
 ) -> Finding:
     """Search, judge, and say what was found."""
     from scumble.auditing.bounds import Confidence
-    from scumble.auditing.loop import Effort, all_cores, identity_of, search_and_judge
+    from scumble.auditing.search import Effort, all_cores, identity_of, search_and_judge
 
     sure = _confidence(confidence, claims)
     if judged < FEWEST_RUNS:

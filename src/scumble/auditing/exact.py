@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 
 from scumble.auditing.bounds import Floats
-from scumble.auditing.laws import engine_of
+from scumble.auditing.laws.queries import engine_of
 from scumble.auditing.neighbours import Pair, Rows
 from scumble.methods.method import Method, Params
 from scumble.model.counts import Integers

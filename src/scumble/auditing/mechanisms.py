@@ -12,11 +12,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from scumble.auditing.evidence import Followed
-from scumble.auditing.laws import engine_of
+from scumble.auditing.laws.queries import engine_of
+from scumble.auditing.likelihood_ratio import Followed
 from scumble.auditing.neighbours import Pair, Rows
+from scumble.auditing.observer import Watch
 from scumble.auditing.outcomes import Draws, Look, Outcome, Path, gather
-from scumble.auditing.watch import Watch
 from scumble.engines.coding import Block
 from scumble.engines.memory import MemoryEngine
 from scumble.methods.method import Method, Params

@@ -38,7 +38,7 @@ class Draws:
     """What the numbers of a path are called."""
     evidence: dict[Path, Numbers] = field(default_factory=dict)
     """How much likelier the holder's answers are on the first table than on the second, as a logarithm, where that is
-    known (`scumble.auditing.evidence`)."""
+    known (`scumble.auditing.likelihood_ratio`)."""
 
     @property
     def runs(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import typer
 from rich.text import Text
 
-from scumble.cli import audit, compare, nobody, owner, reproduce
+from scumble.cli import audit, compare, demo, mine, perturb, release, reproduce
 from scumble.cli.join import join_app
 from scumble.cli.ledger import ledger_app
 from scumble.cli.output import err
@@ -27,14 +27,14 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for verb in (owner.demo, owner.plan, owner.release, owner.evaluate, owner.verify):
+for verb in (demo.demo, release.plan, release.release, release.evaluate, release.verify):
     app.command()(verb)
 app.command("audit")(audit.audit_)
 app.command()(compare.compare)
 app.command()(reproduce.reproduce)
-app.command()(nobody.perturb)
-app.command()(nobody.reconstruct)
-app.add_typer(nobody.mine_app, name="mine")
+app.command()(perturb.perturb)
+app.command()(mine.reconstruct)
+app.add_typer(mine.mine_app, name="mine")
 app.add_typer(schema_app, name="schema")
 app.add_typer(ledger_app, name="ledger")
 app.add_typer(join_app, name="join")

@@ -6,9 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from scumble.auditing.audit import Finding, audit
-from scumble.cli.options import with_method_options
+from scumble.cli.options import Delimiter, Json, MethodName, delimiter_of, with_method_options
 from scumble.cli.output import err, print_json, print_table, print_text, progress_bar
-from scumble.cli.owner import Delimiter, Json, MethodName, delimiter_of
 from scumble.errors import CheckError, InputError
 
 

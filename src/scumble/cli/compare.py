@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from scumble.cli.output import err, out, print_json, print_table, print_text, progress_bar
-from scumble.experiments.peers import PEERS
+from scumble.comparison.peers import PEERS
 from scumble.methods import METHODS
 
 USUAL_OUT = Path("scumble-compare")
@@ -47,10 +47,10 @@ def compare(
     Stopped, it goes on where it was; outcomes are kept in the cache.
     """
     # scikit-learn takes a second to import, which no other verb needs.
-    from scumble.experiments.compare import Comparison
-    from scumble.experiments.compare import compare as run_comparison
-    from scumble.experiments.comparison_files import write_comparison
-    from scumble.mining.classifiers import CLASSIFIERS
+    from scumble.comparison.compare import Comparison
+    from scumble.comparison.compare import compare as run_comparison
+    from scumble.comparison.files import write_comparison
+    from scumble.mining.benchmark.classifiers import CLASSIFIERS
 
     comparison = Comparison(
         tables=tuple(data or ["adult"]),

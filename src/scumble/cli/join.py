@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from scumble.cli.options import with_method_options
+from scumble.cli.options import Delimiter, Json, LedgerFile, MethodName, SchemaFile, delimiter_of, with_method_options
 from scumble.cli.output import err, print_json, print_table, print_text, progress_bar
 from scumble.cli.output import out as console
-from scumble.cli.owner import Delimiter, Json, LedgerFile, MethodName, SchemaFile, delimiter_of, print_plan
+from scumble.cli.release import print_plan
 from scumble.engines import ENGINES
 from scumble.errors import InputError
 from scumble.model.budget import budget_text
@@ -28,7 +28,7 @@ OutFolder = Annotated[Path, typer.Option("--out", help="The folder to make.", sh
 @join_app.command()
 def key(*, party: PartyName, out: OutFolder, json: Json = False) -> None:
     """Make a party's private key and certificate, at home: the key never leaves this folder."""
-    from scumble.joint.keys import CERTIFICATE_FILE, make_key
+    from scumble.joint.network.certificates import CERTIFICATE_FILE, make_key
 
     make_key(party, out)
     if json:
@@ -73,7 +73,7 @@ def init(
     parameters: dict[str, Any],
 ) -> None:
     """Make an agreement, with a key and a certificate for every party that has not made its own."""
-    from scumble.joint_planning import draw_up, prepare
+    from scumble.flows.join_plan import draw_up, prepare
 
     parties = {
         **_roles(party, owner=True, computes=True),
@@ -122,7 +122,7 @@ def _pairs(words: Sequence[str], option: str) -> list[tuple[str, str]]:
 @join_app.command()
 def plan(*, agreement: AgreementFile, json: Json = False) -> None:
     """What the joint release would cost every owner, and whom they rely on. No row is read."""
-    from scumble.joint_planning import prepare
+    from scumble.flows.join_plan import prepare
 
     joint = prepare(agreement)
     if json:
@@ -165,7 +165,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Take part in a joint release as one party. All parties run this at about the same time."""
-    from scumble import joint_flow
+    from scumble.flows import join as joint_flow
 
     if abandon:
         receipt = joint_flow.abandon(agreement, party=party, out=out, state=state, ledger=ledger)
@@ -250,7 +250,7 @@ def rehearse(
 
     Prints what it takes: time, bytes and rounds for every party and phase.
     """
-    from scumble.experiments.rehearsal import rehearse as run_rehearsal
+    from scumble.demo.rehearsal import rehearse as run_rehearsal
 
     with progress_bar() as progress:
         rehearsed = run_rehearsal(
@@ -287,7 +287,7 @@ def verify(
     json: Json = False,
 ) -> None:
     """Check a transcript's chain, and two parties' transcripts against each other."""
-    from scumble.joint.transcript import compare, read_transcript
+    from scumble.joint.session.transcript import compare, read_transcript
 
     account = read_transcript(file)
     checked = {"transcript": str(file), **account.to_json()}

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from scumble.cli.options import Json, LedgerFile
 from scumble.cli.output import out, print_json, print_table, print_text
-from scumble.cli.owner import Json, LedgerFile
 from scumble.errors import InputError
 from scumble.model.budget import budget_text, parse_budget
 from scumble.privacy.ledger import Ledger

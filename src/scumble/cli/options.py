@@ -2,11 +2,25 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Any, Optional
+from pathlib import Path
+from typing import Annotated, Any, Optional
 
 import typer
 
+from scumble.errors import InputError
 from scumble.methods import METHODS
+
+TABLE = "The table: CSV or Parquet, a pattern of such files, or DATABASE::TABLE."
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
+SchemaFile = Annotated[Path, typer.Option("--schema", help="The schema file.", show_default=False)]
+MethodName = Annotated[str, typer.Option("--method", help=f"One of: {', '.join(m.name for m in METHODS)}.")]
+Delimiter = Annotated[
+    str, typer.Option("--delimiter", help="What separates the fields of a CSV file; `tab` for a tab.")
+]
+LedgerFile = Annotated[
+    Path | None,
+    typer.Option("--ledger", help="The ledger file (default: SCUMBLE_LEDGER, else the user's data folder)."),
+]
 
 
 def with_method_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -48,3 +62,10 @@ def _method_options() -> dict[str, inspect.Parameter]:
                 annotation=Optional[bool] if flag else Optional[str],  # noqa: UP045 - typer reads this spelling
             )
     return options
+
+
+def delimiter_of(text: str) -> str:
+    delimiter = "\t" if text in {"tab", "\\t"} else text
+    if len(delimiter) != 1:
+        raise InputError(f"The delimiter {text!r} is not one character. Give ',' or ';' or tab.")
+    return delimiter

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from scumble.flow import Progress as Tell
+from scumble.flows.progress import Progress as Tell
 
 PATIENCE_SECONDS = 2.0
 """Work shorter than this shows no progress bar."""

@@ -21,8 +21,8 @@ def reproduce(
 ) -> None:
     """A paper's figure from our code: plot, CSV, and what the paper prints beside what we find."""
     # scikit-learn takes a second to import, which no other verb needs.
-    from scumble.experiments import reproduce as figures
-    from scumble.experiments.figure import Request, verdict, write_figure
+    from scumble import reproductions as figures
+    from scumble.reproductions.figure import Request, verdict, write_figure
 
     if figure == "list":
         print_json({"figures": list(figures.FIGURES)}) if json else print_text("\n".join(figures.FIGURES))

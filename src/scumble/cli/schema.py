@@ -8,14 +8,14 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import typer
 
+from scumble.cli.options import Delimiter, Json, delimiter_of
 from scumble.cli.output import err, out, print_json, print_table
-from scumble.cli.owner import Delimiter, Json, delimiter_of
 from scumble.errors import InputError
-from scumble.files.draft import DRAFT_HEADING, draft_schema
 from scumble.files.hierarchy_file import write_hierarchy
+from scumble.files.schema_draft import DRAFT_HEADING, draft_schema
 from scumble.files.schema_file import json_schema, read_schema, schema_text
-from scumble.files.sources import CSVSource, ParquetSource, check_columns, open_source
 from scumble.model.taxonomy import Grid, Tree
+from scumble.sources import CSVSource, ParquetSource, check_columns, open_source
 
 schema_app = typer.Typer(help="Drafts, checks and formats of schema files.", no_args_is_help=True)
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.engines import loops
+from scumble.engines import counting_kernels as loops
 from scumble.engines.coding import Block
 from scumble.model.counts import Counts, Integers, Tabulation, fine_shape
 from scumble.model.schema import Schema

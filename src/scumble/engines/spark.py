@@ -15,18 +15,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from scumble.engines.chunked_counts import count_in_turns
 from scumble.engines.coding import Block, code_blocks
 from scumble.engines.counting import count_blocks
-from scumble.engines.spark_frames import (
+from scumble.model.counts import Counts, Integers, Tabulation, fine_shape
+from scumble.model.schema import Schema
+from scumble.sources.spark import (
     SparkBatches,
     failures_without_rows,
     read_message,
     session,
     write_message,
 )
-from scumble.engines.turns import count_in_turns
-from scumble.model.counts import Counts, Integers, Tabulation, fine_shape
-from scumble.model.schema import Schema
 
 if TYPE_CHECKING:
     from pyspark import RDD, Broadcast

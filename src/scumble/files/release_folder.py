@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from scumble.errors import BudgetError, InputError
-from scumble.files.report import miners_page, report_page
+from scumble.files.report.pages import miners_page, report_page
 from scumble.files.schema_file import read_schema, write_schema
 from scumble.files.tables import (
     Progress,
@@ -33,7 +33,7 @@ from scumble.model.guarantee import (
     from_json,
     to_json,
 )
-from scumble.model.noise_model import NoiseModel
+from scumble.model.local.noise_model import NoiseModel
 from scumble.model.plan import BlurPlan, Plan, Planned, PlanWithoutDP, Spend
 from scumble.model.release import BlurredRelease, CellRelease, FineRows, RecordRelease, Release
 from scumble.model.rounding import Rounding

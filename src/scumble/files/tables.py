@@ -9,8 +9,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from scumble.errors import CheckError
-from scumble.model.counts import Integers
-from scumble.model.places import digits_of
+from scumble.model.counts import Integers, digits_of
 from scumble.model.release import CellRelease, Column
 from scumble.model.schema import PUBLISHED_COLUMNS, Schema
 from scumble.model.taxonomy import Domain, Grid

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from scumble.errors import CheckError, InputError
-from scumble.files.blurred_table import published_blocks
+from scumble.files.kinds.blurred import published_blocks
 from scumble.files.release_folder import file_hash, manifest_text, read_manifest, read_release, seal
 from scumble.files.tables import column_names
 from scumble.model.counts import Integers

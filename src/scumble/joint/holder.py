@@ -15,12 +15,12 @@ from typing import Protocol
 import numpy as np
 
 from scumble.errors import BudgetError, InputError
-from scumble.joint.arithmetic import Arithmetic, Replicated
-from scumble.joint.coins import DELTA_EACH, coin_law
-from scumble.joint.mesh import Mesh
-from scumble.joint.seats import Seats
-from scumble.joint.shared_keys import SessionKeys
-from scumble.joint.sharing import Shares, Sharing
+from scumble.joint.network.mesh import Mesh
+from scumble.joint.protocol.arithmetic import Arithmetic, Replicated
+from scumble.joint.protocol.geometric_noise import DELTA_EACH, coin_law
+from scumble.joint.protocol.roles import Seats
+from scumble.joint.protocol.session_keys import SessionKeys
+from scumble.joint.protocol.sharing import Shares, Sharing
 from scumble.model.counts import Counts, Integers, Tabulation, fine_shape
 from scumble.model.guarantee import JointDP, Unit
 from scumble.model.plan import Plan, PlanWithoutDP, Spend

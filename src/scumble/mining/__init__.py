@@ -1,1 +1,1 @@
-"""What a miner runs on a release, and the custodian on raw rows to compare: one encoding, two classifiers, scores."""
+"""What the receiver of a release runs: classifiers and reconstruction. Imports nothing but `model`."""

@@ -1,1 +1,4 @@
-"""The nouns: schema, taxonomy, counts, plan, guarantee, release. No randomness and no files."""
+"""The nouns: schema, taxonomy, values, counts, plan, guarantee, release.
+
+Frozen values and pure functions. No randomness, no files, no engine; imports nothing but `errors`.
+"""

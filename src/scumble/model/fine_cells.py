@@ -4,8 +4,7 @@ from math import prod
 
 import numpy as np
 
-from scumble.model.counts import Integers
-from scumble.model.places import places_of
+from scumble.model.counts import Integers, places_of
 from scumble.model.release import Column, FineRows
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Domain, Grid

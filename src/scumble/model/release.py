@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.model.counts import Integers
-from scumble.model.noise_model import NoiseModel
+from scumble.model.local.noise_model import NoiseModel
 from scumble.model.plan import BlurPlan, Planned
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Schema

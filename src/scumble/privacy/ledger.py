@@ -3,7 +3,7 @@
 A charge is written before any row is read and never comes back: a run that crashed, was killed or was refused later
 keeps it. Every write is one `BEGIN IMMEDIATE` transaction, so of two processes the second sees the first's charge, and
 is on the disk before the call returns. The entries are chained by hash and replayed, with all arithmetic, whenever a
-ledger is used (`scumble.privacy.book` has the laws).
+ledger is used (`scumble.privacy.ledger_entries` has the laws).
 
 The chain notices edits, not an owner bent on forging: who can write the file can make another, as they can delete it.
 Each published release carries its entry's hash, which a remade ledger would no longer hold.
@@ -26,7 +26,7 @@ from typing import Any, Self
 from scumble.errors import BudgetError, InputError
 from scumble.model.budget import budget_text
 from scumble.model.guarantee import Guarantee, Unit, charge, from_json, to_json
-from scumble.privacy.book import Account, Book, Entry, Reservation
+from scumble.privacy.ledger_entries import Account, Book, Entry, Reservation
 from scumble.privacy.ledger_file import connect, default_path, explained
 
 LONGEST_NAME = 200

@@ -2,7 +2,7 @@
 
 - `PaidNoise`: OpenDP's exact discrete Laplace and private selection. The only source whose draws may meet the counts of
   a private table.
-- `SystemWords` and `KeyedWords`: even words of 62 bits for blurring records (`scumble.privacy.perturb`), from the
+- `SystemWords` and `KeyedWords`: even words of 62 bits for blurring records (`scumble.privacy.perturber`), from the
   operating system's generator or, for one entity for ever, from a keyed pseudo-random function. What OpenDP lacks: its
   draws cost microseconds each and cannot be repeated from a secret.
 - `secret_key`: bytes of the operating system's generator, for keys that stay in a ledger or with a person.
@@ -33,7 +33,7 @@ from opendp.mod import Measurement, enable_features  # not its `prelude`, which 
 
 from scumble.errors import BudgetError, InputError
 from scumble.model.counts import Integers
-from scumble.model.noise_law import WORD_BITS
+from scumble.model.local.noise_law import WORD_BITS
 
 enable_features("contrib")
 

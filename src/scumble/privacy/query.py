@@ -1,8 +1,8 @@
 """Queries: what may be asked of private counts, each with its proof obligation beside it.
 
 A query names the counts it needs and has two pure functions: `answer`, whole numbers from exact counts, and
-`sensitivity`, how far one person can move that answer. The neighbour law (`scumble.auditing.laws`) holds the second
-against the first for every query there is.
+`sensitivity`, how far one person can move that answer. The neighbour law (`scumble.auditing.laws.queries`) checks
+the second against the first for every query.
 """
 
 from abc import ABC, abstractmethod

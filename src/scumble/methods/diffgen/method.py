@@ -10,8 +10,9 @@ from fractions import Fraction
 from math import log
 from typing import Any, ClassVar
 
-from scumble.methods.diffgen.detail import Cells, add_detail, detail_spends
-from scumble.methods.diffgen.growth import descend, leaf_cells, most_cells
+from scumble.methods.diffgen.algorithm_1 import choose_as_published, published_spends
+from scumble.methods.diffgen.cell_bounds import descend, leaf_cells, most_cells
+from scumble.methods.diffgen.detail.measure import Cells, add_detail, detail_spends
 from scumble.methods.diffgen.parameters import (
     LEVELS,
     RECORDS_SHARE,
@@ -24,7 +25,6 @@ from scumble.methods.diffgen.parameters import (
     public_records,
     settle,
 )
-from scumble.methods.diffgen.published import choose_as_published, published_spends
 from scumble.methods.diffgen.scores import Candidate, PartitionScores, Score, ValueScores
 from scumble.methods.method import require_target
 from scumble.model.cut import Cut, Specialization

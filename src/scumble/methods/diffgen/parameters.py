@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from scumble.methods.diffgen.evidence import FEWEST_BINS, MOST_BINS
+from scumble.methods.diffgen.detail.groups import FEWEST_BINS, MOST_BINS
 from scumble.methods.diffgen.scores import Score
 from scumble.methods.method import Exact, Params
 from scumble.model.schema import Schema

@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from scumble.methods.histograms.tables import draw_rows
+from scumble.methods.histograms.rows import draw_rows
 from scumble.methods.method import Exact, Params, require_target
 from scumble.model.counts import Counts, Integers, Tabulation
 from scumble.model.cut import Cut

@@ -9,6 +9,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from scumble.methods.coordinates import Amounts, require_numbers
+from scumble.methods.grouped_records import PublishedGroups, record_release
 from scumble.methods.microaggregate.parameters import (
     CENTRES,
     SIZES,
@@ -21,8 +23,6 @@ from scumble.methods.microaggregate.parameters import (
 )
 from scumble.methods.microaggregate.partition import Partition, middle, positions, widest_side
 from scumble.methods.microaggregate.queries import RESOLUTION, Balance, Sizes, Sums
-from scumble.methods.microaggregation.coordinates import Amounts, require_numbers
-from scumble.methods.microaggregation.groups import PublishedGroups, record_release
 from scumble.model.counts import Integers
 from scumble.model.guarantee import PureDP, Unit
 from scumble.model.plan import Plan

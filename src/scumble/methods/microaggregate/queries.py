@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from scumble.compiled import compiled
+from scumble.methods.coordinates import Amounts
 from scumble.methods.microaggregate.partition import Partition
-from scumble.methods.microaggregation.coordinates import Amounts
 from scumble.model.counts import Integers
 from scumble.model.guarantee import Unit
 from scumble.privacy.query import Block, Box, RowChoice, RowMeasurement, Sensitivity

@@ -1,0 +1,183 @@
+"""The table of all methods: every one there is, in each of its modes, at three budgets, with one error rate for all.
+
+`python benchmarks/audit_table.py docs/audit.md` writes it between two marks in the page and goes on, after an
+interruption, from the folder where it keeps what was counted.
+"""
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from scumble.auditing.audit import Finding, Subject, examine, method_subject
+from scumble.auditing.bounds import epsilon_bounds
+from scumble.auditing.exact import exact_loss
+from scumble.auditing.laws.cases import declared_epsilon, parameters_for, served_schema, settings_of
+from scumble.auditing.neighbours import Pair, generic_pairs
+from scumble.auditing.report import audit_page, settings_text
+from scumble.auditing.search import Effort, all_cores, best_pair, crew_of
+from scumble.auditing.single_answers import SINGLE_ANSWERS, one_count, one_selection
+from scumble.errors import CheckError
+from scumble.methods import METHODS
+from scumble.methods.diffgen.method import DiffGen
+from scumble.methods.method import Method
+from scumble.model.budget import budget_text
+
+BUDGETS = (Fraction(1, 10), Fraction(1), Fraction(3))
+SINGLE_RUNS = {Fraction(1, 10): 500_000, Fraction(1): 100_000, Fraction(3): 100_000}
+"""Judged runs of single answers: the smaller the epsilon, the more it takes to see it."""
+TIMES = {Fraction(1, 10): 3, Fraction(1): 1, Fraction(3): 1}
+"""The same for whole releases, as multiples of `--runs`."""
+SEARCH = Effort(judged=800, variations=12)
+"""A pair is looked for once for each mode of a method, at the largest budget, where differences are plainest."""
+CONFIDENCE = Fraction(999, 1000)
+BEGIN, END = "<!-- begin: made by `make audit` -->", "<!-- end -->"
+
+
+def single_answers() -> Iterator[tuple[Subject, int]]:
+    """One count and one choice, with the runs to judge on."""
+    for epsilon in BUDGETS:
+        yield one_count(epsilon), SINGLE_RUNS[epsilon]
+        yield one_selection(epsilon), SINGLE_RUNS[epsilon]
+
+
+def audited_modes() -> list[tuple[Method, dict[str, Any]]]:
+    """Every method that declares an epsilon, in each mode it wants audited."""
+    modes = [(method, settings) for method in METHODS for settings in settings_of(method)]
+    return [each for each in modes if _declares(*each)]
+
+
+def _declares(method: Method, settings: dict[str, Any]) -> bool:
+    parameters = parameters_for(method, 1, settings)
+    return declared_epsilon(method.plan(served_schema(method, parameters), parameters).guarantee) is not None
+
+
+def releases(
+    method: Method, settings: dict[str, Any], folder: Path, runs: int, workers: int
+) -> Iterator[tuple[Subject, int]]:
+    """One mode at every budget, on the pair that a search found."""
+    at = [method_subject(method, parameters={**settings, "epsilon": epsilon}) for epsilon in BUDGETS]
+    pair = _searched(at[-1], folder, workers)
+    for subject, epsilon in zip(at, BUDGETS, strict=True):
+        yield replace(subject, pairs=[pair]), runs * TIMES[epsilon]
+
+
+def _searched(subject: Subject, folder: Path, workers: int) -> Pair:
+    kept = folder / f"{_file_name(subject)}-pair.json"
+    if kept.exists():
+        return Pair.from_json(json.loads(kept.read_text("utf-8")))
+    with crew_of(subject.mechanism, workers) as draw:
+        pair, _ = best_pair(subject.mechanism, list(subject.pairs), SEARCH, draw)
+    kept.write_text(json.dumps(pair.to_json()), encoding="utf-8")
+    return pair
+
+
+def audit_everything(folder: Path, runs: int, workers: int) -> list[Finding]:
+    """All findings, at one confidence for the whole family. What was counted is kept in a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    modes = audited_modes()
+    claims = len(BUDGETS) * (len(SINGLE_ANSWERS) + len(modes))
+    each_mode = chain.from_iterable(releases(*mode, folder, runs, workers) for mode in modes)
+    findings = []
+    for number, (subject, judged) in enumerate(chain(single_answers(), each_mode), start=1):
+        finding = examine(
+            subject,
+            judged=judged,
+            confidence=CONFIDENCE,
+            claims=claims,
+            workers=workers,
+            state=folder / f"{_file_name(subject)}-{judged}.json",
+        )
+        sys.stderr.write(f"{number} of {claims}: {settings_text(finding)} {finding.sentence}\n")
+        findings.append(finding)
+    return findings
+
+
+def _file_name(subject: Subject) -> str:
+    words = [subject.name, *(f"{name}-{value}" for name, value in subject.parameters.items())]
+    text = "_".join([*words, budget_text(subject.declared)])
+    return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in text)
+
+
+def markdown(findings: list[Finding]) -> str:
+    """The table of findings and the table of exact losses."""
+    columns = ("method", "unit", "declared eps", "found at least", "share", "confidence", "judged runs", "power")
+    sure = f"{budget_text(100 * CONFIDENCE)} %"
+    lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    for each in findings:
+        smallest = "-" if math.isinf(each.smallest_violation) else f"{each.smallest_violation:.3f}"
+        mark = " **refuted**" if each.refuted else ""
+        name = f"{each.method} ({settings_text(each)})" if settings_text(each) else each.method
+        lines.append(
+            f"| {name} | {each.unit.value} | {budget_text(each.declared)} | {each.found:.3f}{mark} "
+            f"| {100 * each.found / float(each.declared):.0f} % | {sure} | {each.judged:,} | {smallest} |"
+        )
+    together = f"The confidence of {sure} is that of all {findings[0].claims} lines together."
+    return "\n".join([*lines, "", together, "", *_alone(findings), "", exact_table()])
+
+
+def _alone(findings: list[Finding]) -> list[str]:
+    """What the audits of single answers find when each is read by itself."""
+    lines = [f"Single answers, each by itself at {budget_text(100 * CONFIDENCE)} %:", ""]
+    for each in findings:
+        if each.method in SINGLE_ANSWERS:
+            few, many = sorted(each.hits)
+            alone = float(epsilon_bounds(many, few, (each.judged, each.judged), float(1 - CONFIDENCE)))
+            share = 100 * alone / float(each.declared)
+            lines.append(f"- {each.method}, eps {budget_text(each.declared)}: {alone:.4f} ({share:.0f} %)")
+    return lines
+
+
+def exact_table() -> str:
+    """DiffGen's choices by enumeration: the worst of the usual pairs against what the choices are charged."""
+    lines = ["| choices of diffgen | charged | exact loss, worst pair | share |", "|---|---|---|---|"]
+    method = DiffGen()
+    for settings in settings_of(method):
+        if settings.get("leaves"):
+            continue
+        for rounds in (1, 2):
+            parameters = parameters_for(method, 1, {**settings, "rounds": rounds})
+            schema = served_schema(method, parameters)
+            losses = [exact_loss(method, schema, parameters, pair) for pair in generic_pairs(schema)]
+            worst = max(losses, key=lambda each: each.loss)
+            words = ", ".join(f"{name} {value}" for name, value in {**settings, "rounds": rounds}.items())
+            share = 100 * worst.loss / float(worst.charged)
+            lines.append(f"| {words} | {budget_text(worst.charged)} | {worst.loss:.6f} | {share:.1f} % |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    words = argparse.ArgumentParser(description="Audit every method and write the table into a page.")
+    words.add_argument("page", type=Path)
+    words.add_argument(
+        "--runs",
+        type=int,
+        default=8_000,
+        help="judged runs of each table of a whole release at eps 1 and 3; three times as many at 0.1",
+    )
+    words.add_argument("--workers", type=int, default=all_cores())
+    words.add_argument("--state", type=Path, default=Path(".audit"))
+    words.add_argument("--report", type=Path, default=None)
+    given = words.parse_args()
+    page = given.page.read_text("utf-8")
+    before, mark, rest = page.partition(BEGIN)
+    _, ending, after = rest.partition(END)
+    if not mark or not ending:
+        raise SystemExit(f"{given.page} has no place for the table: put the lines {BEGIN} and {END} into it.")
+    findings = audit_everything(given.state, given.runs, given.workers)
+    given.page.write_text(f"{before}{BEGIN}\n\n{markdown(findings)}\n\n{END}{after}", encoding="utf-8")
+    if given.report is not None:
+        given.report.write_text(audit_page(findings), encoding="utf-8")
+    accused = [each for each in findings if each.refuted and each.proved]
+    if accused:
+        raise CheckError(accused[0].sentence)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""The neighbour law: no query may move further between neighbouring tables than its `sensitivity` says.
+
+One function for every query there is. Given coded rows and one or two further records, it builds neighbouring tables,
+answers the query on both by exact counts, and compares the change with the declared bound, the claim of monotonicity
+and the claim to depend on a region alone.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from scumble.auditing.neighbours import candidate_pairs
+from scumble.auditing.recording_holder import Again, Overheard
+from scumble.engines.coding import code_type
+from scumble.engines.memory import MemoryEngine
+from scumble.errors import CheckError
+from scumble.methods.method import Method, Params
+from scumble.model.counts import Integers
+from scumble.model.guarantee import Unit
+from scumble.model.plan import PlanWithoutDP
+from scumble.model.schema import Schema
+from scumble.privacy.noise import PaidNoise
+from scumble.privacy.query import Choice, Query, RowChoice, RowQuery
+
+Record = Sequence[int]
+"""The codes of one record, an entry for each attribute of the schema in order."""
+
+
+def check_added_record(query: Query | RowQuery, schema: Schema, rows: Sequence[Record], record: Record) -> None:
+    """Under add-remove: a table, and the same with one more record. Removing is the same pair the other way round."""
+    before = exact_answer(query, schema, rows)
+    after = exact_answer(query, schema, [*rows, record])
+    declared = query.sensitivity(Unit.ADD_REMOVE)
+    _check_bound(query, before, after, declared.bound, f"adding {tuple(record)} to {_shown(rows)}")
+    if declared.monotone and (after < before).any():
+        raise CheckError(f"{query!r} claims monotone scores; adding {tuple(record)} to {_shown(rows)} lowers one.")
+    if isinstance(query, RowQuery):
+        _check_parts(query, before, after, record)
+    elif query.region is not None and not _inside(query, schema, record) and (after != before).any():
+        raise CheckError(f"{query!r} claims a region; {tuple(record)} lies outside and moves the answer.")
+
+
+def check_replaced_record(
+    query: Query | RowQuery, schema: Schema, rows: Sequence[Record], record: Record, other: Record
+) -> None:
+    """Under replace: two tables of the same size that differ in one record."""
+    before = exact_answer(query, schema, [*rows, record])
+    after = exact_answer(query, schema, [*rows, other])
+    bound = query.sensitivity(Unit.REPLACE).bound
+    _check_bound(query, before, after, bound, f"{tuple(record)} replaced by {tuple(other)} in {_shown(rows)}")
+
+
+def exact_answer(query: Query | RowQuery, schema: Schema, rows: Sequence[Record]) -> Integers:
+    """A query's answer without noise. For laws, never for private rows."""
+    if isinstance(query, RowQuery):
+        return query.answer(engine_of(schema, rows).blocks())
+    return query.answer(engine_of(schema, rows).tabulate(query.tabulation))
+
+
+def engine_of(schema: Schema, rows: Sequence[Record]) -> MemoryEngine:
+    """An engine over coded rows."""
+    columns = np.array(rows, dtype=np.int64).reshape(len(rows), len(schema.attributes)).T
+    block = tuple(
+        column.astype(code_type(attribute.domain.size))
+        for column, attribute in zip(columns, schema.attributes, strict=True)
+    )
+    return MemoryEngine([block], schema)
+
+
+def _check_parts(query: RowQuery, before: Integers, after: Integers, record: Record) -> None:
+    """A line of the answer may move only for a record inside its box."""
+    for number, box in enumerate(query.parts):
+        inside = all(low <= code < high for code, (low, high) in zip(record, box, strict=True))
+        if not inside and (before[number] != after[number]).any():
+            raise CheckError(f"{query!r} claims the part {box}; {tuple(record)} lies outside and moves its line.")
+
+
+def _check_bound(query: Query | RowQuery, before: Integers, after: Integers, bound: int, what: str) -> None:
+    change = np.abs(after - before)
+    moved = int(change.max(initial=0)) if isinstance(query, Choice | RowChoice) else int(change.sum())
+    if moved > bound:
+        raise CheckError(f"{query!r} declares a sensitivity of {bound}; {what} moves it by {moved}.")
+
+
+def _inside(query: Query, schema: Schema, record: Record) -> bool:
+    if query.region is None:
+        return True
+    name, node = query.region
+    place = [attribute.name for attribute in schema.attributes].index(name)
+    return node.low <= record[place] < node.high
+
+
+def _shown(rows: Sequence[Record]) -> str:
+    return f"{[tuple(row) for row in rows]}"
+
+
+class Keeping(Overheard):
+    """The shipped holder, which also keeps what it was asked."""
+
+    asked: list[Query | RowQuery]
+
+    def heard(self, queries: Sequence[Query | RowQuery], draws: int, again: Again) -> None:
+        del draws, again
+        self.asked += queries
+
+
+def check_asked(method: Method, schema: Schema, parameters: Params) -> int:
+    """Hold every query of one run to the law on every pair worth a look; how many there were.
+
+    Methods that do not claim differential privacy, or do not stand by their claim, are left alone.
+    """
+    planned = method.plan(schema, parameters)
+    if isinstance(planned, PlanWithoutDP):
+        return 0
+    pairs = candidate_pairs(method, schema, parameters)
+    holder = Keeping(engine=engine_of(schema, pairs[-1].second), noise=PaidNoise(), plan=planned)
+    holder.asked = []
+    method.run(schema, parameters, holder)
+    for query in holder.asked:
+        for pair in pairs:
+            if schema.unit is Unit.ADD_REMOVE:
+                check_added_record(query, schema, pair.first, pair.second[-1])
+            else:
+                check_replaced_record(query, schema, pair.first[:-1], pair.first[-1], pair.second[-1])
+    return len(holder.asked)

@@ -1,0 +1,93 @@
+"""The onlooker of the definition: somebody who knows every record but one and looks where that one would be.
+
+A learner that must find out by itself which of a hundred cells a record falls into, for every way the cells may be cut,
+needs many runs. The worst case of differential privacy knows it from the start.
+"""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from scumble.auditing.neighbours import Pair, Record
+from scumble.auditing.outcomes import Numbers, Path, codes_of
+from scumble.model.counts import Integers, places_of
+from scumble.model.release import CellRelease, RecordRelease
+from scumble.model.schema import Schema
+from scumble.model.taxonomy import Domain, Grid, Tree
+
+FAR = 1e6
+"""How far off the nearest of no records is."""
+
+
+class Watch:
+    """Whom the onlooker has in mind: the records that set a pair apart, everybody else being known to them."""
+
+    def __init__(self, schema: Schema, pair: Pair) -> None:
+        self._schema = schema
+        self._shared = Counter(pair.first) & Counter(pair.second)
+        self._records = sorted((Counter(pair.first) - self._shared) + (Counter(pair.second) - self._shared))
+        self._known: dict[Path, tuple[Integers, Numbers]] = {}
+
+    def see(self, path: Path, release: Any) -> Numbers:
+        """The numbers that are about the watched records; none where a release has no such numbers."""
+        match release:
+            case CellRelease():
+                if path not in self._known:
+                    self._known[path] = self._places(release)
+                places, known = self._known[path]
+                return release.measured.ravel()[places] - known
+            case RecordRelease():
+                return np.array([number for record in self._records for number in self._alike(record, release)])
+            case _:
+                return np.zeros(0)
+
+    def _places(self, release: CellRelease) -> tuple[Integers, Numbers]:
+        """Where the watched records are counted, and how many others are counted there, in the release's units."""
+        published = release.schema
+        shape = (*(attribute.domain.size for attribute in published.predictors), len(published.classes))
+        if release.measured.size != np.prod(shape):
+            return np.zeros(0, dtype=np.int64), np.zeros(0)
+        others = np.zeros(release.measured.size)
+        for record, times in self._shared.items():
+            others[self._entry(record, published, shape)] += times * release.resolution
+        places = [self._entry(record, published, shape) for record in self._records]
+        return np.array(places, dtype=np.int64), others[places]
+
+    def _entry(self, record: Record, published: Schema, shape: tuple[int, ...]) -> int:
+        codes = self._published_codes(record, published)
+        digits = [codes[attribute.name] for attribute in published.predictors]
+        digits.append(codes[published.target] if published.target else 0)
+        return int(places_of([np.array(digit) for digit in digits], shape))
+
+    def _published_codes(self, record: Record, published: Schema) -> dict[str, int]:
+        return {
+            attribute.name: published_code(attribute.domain, code, published[attribute.name].domain)
+            for attribute, code in zip(self._schema.attributes, record, strict=True)
+        }
+
+    def _alike(self, record: Record, release: RecordRelease) -> list[float]:
+        """How many published records are like this one: in each attribute with the class, added up, and in all; and how
+        far off the nearest one is."""
+        codes = self._published_codes(record, release.schema)
+        same = {name: codes_of(column, release.schema, name) == codes[name] for name, column in release.columns.items()}
+        target = same.get(str(release.schema.target), np.True_)
+        every = np.logical_and.reduce(list(same.values()))
+        return [sum(int(np.sum(each & target)) for each in same.values()), int(every.sum())]
+
+
+def published_code(fine: Domain, code: int, published: Domain) -> int:
+    """The code under which a generalized domain publishes a value; the nearest where it does not reach so far.
+
+    >>> from decimal import Decimal
+    >>> grid = Grid.regular(low=Decimal(0), high=Decimal(4), step=Decimal(1))
+    >>> [published_code(grid, code, Grid(edges=(Decimal(0), Decimal(3), Decimal(4)))) for code in range(4)]
+    [0, 0, 0, 1]
+    """
+    if isinstance(fine, Grid) and isinstance(published, Grid):
+        if code >= fine.cells:
+            return published.size - 1
+        place = int(np.searchsorted(published.edge_floats, fine.edge_floats[code], side="right")) - 1
+        return min(max(place, 0), published.cells - 1)
+    assert isinstance(fine, Tree) and isinstance(published, Tree)
+    return published.codes.get(fine.labels[code], 0)

@@ -1,0 +1,41 @@
+"""Single answers as subjects of an audit: one noisy count, and one private selection between two splits."""
+
+from fractions import Fraction
+
+from scumble.auditing.audit import Subject
+from scumble.auditing.mechanisms import SingleAnswer
+from scumble.auditing.neighbours import Pair
+from scumble.files.schema_file import parse_schema
+from scumble.methods.diffgen.scores import Candidate, PartitionScores, Score
+from scumble.model.cut import Cut
+from scumble.privacy.query import CellCounts
+
+SINGLE_ANSWERS = ("one count", "one permute-and-flip selection")
+TWO_SPLITS = """\
+scumble: schema/1
+target: class
+attributes:
+  first: {taxonomy: {Any: {a: , b: }}}
+  second: {taxonomy: {Any: {c: , d: }}}
+  class: {classes: [x, y]}
+"""
+
+
+def one_count(epsilon: Fraction) -> Subject:
+    """How many people there are: nobody, or one."""
+    schema = parse_schema("scumble: schema/1\nattributes:\n  any: {taxonomy: {Any: {a: }}}\n")
+    mechanism = SingleAnswer(schema=schema, query=CellCounts(cut=Cut.top(schema)), epsilon=epsilon)
+    pair = Pair(first=(), second=((0,),), why="An empty table and one record")
+    return Subject(name=SINGLE_ANSWERS[0], parameters={}, mechanism=mechanism, pairs=[pair], declared=epsilon)
+
+
+def one_selection(epsilon: Fraction) -> Subject:
+    """Which of two splits: equal on the first table; on the second, a new record speaks for one of them."""
+    schema = parse_schema(TWO_SPLITS)
+    cut = Cut.top(schema)
+    candidates = tuple(Candidate(attribute=a.name, node=a.domain.root) for a in schema.predictors)
+    query = PartitionScores(cut=cut, candidates=candidates, score=Score.ACCURACY)
+    mechanism = SingleAnswer(schema=schema, query=query, epsilon=epsilon)
+    crowd, lone = (0, 0, 0), (0, 1, 1)
+    pair = Pair(first=(crowd,), second=(crowd, lone), why="A lone record that the second split sets apart")
+    return Subject(name=SINGLE_ANSWERS[1], parameters={}, mechanism=mechanism, pairs=[pair], declared=epsilon)

@@ -1,0 +1,99 @@
+"""`scumble perturb`: blur records before they leave their owner."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scumble.cli.options import Delimiter, Json, SchemaFile, delimiter_of
+from scumble.cli.output import err, print_json, print_text, progress_bar
+from scumble.errors import InputError
+from scumble.flows.perturb import perturb as perturb_table
+
+if TYPE_CHECKING:
+    pass
+
+
+def perturb(
+    *,
+    data: Annotated[Path, typer.Argument(help="The table: CSV or Parquet.", show_default=False)],
+    schema: SchemaFile,
+    out: Annotated[Path, typer.Option("--out", help="The folder to make.", show_default=False)],
+    privacy: Annotated[
+        str | None, typer.Option(help="The width a value hides in, as a share of its public range (usual: 100%).")
+    ] = None,
+    confidence: Annotated[str | None, typer.Option(help="How surely it hides there (usual: 95%).")] = None,
+    noise: Annotated[str | None, typer.Option(help="Of numbers: gaussian (usual), uniform or discretized.")] = None,
+    epsilon: Annotated[
+        str | None, typer.Option(help="Local differential privacy instead, over all blurred attributes together.")
+    ] = None,
+    truthful: Annotated[str, typer.Option(help="Attributes told as they are, separated by commas.")] = "",
+    withhold: Annotated[str, typer.Option(help="Attributes not told at all, separated by commas.")] = "",
+    privacy_of: Annotated[
+        str, typer.Option(help="Widths of single attributes, such as age=50%,salary=150%; the rest as --privacy.")
+    ] = "",
+    retain: Annotated[
+        str, typer.Option(help="How likely single categories are told as they are, such as job=70%,sick=90%.")
+    ] = "",
+    secret: Annotated[
+        Path | None, typer.Option(help="A file with at least 16 random bytes that fix each entity's noise.")
+    ] = None,
+    entity: Annotated[str | None, typer.Option(help="The column that tells entities apart; never published.")] = None,
+    accept: Annotated[
+        list[str] | None, typer.Option(help="Write `interval` to accept a promise that is not differential privacy.")
+    ] = None,
+    delimiter: Delimiter = ",",
+    json: Json = False,
+) -> None:
+    """Blur every record by itself: a table for somebody who is not trusted with the true one."""
+    with progress_bar() as progress:
+        made = perturb_table(
+            data,
+            schema=schema,
+            out=out,
+            secret=None if secret is None else _secret(secret),
+            entity=entity,
+            accept=accept or (),
+            delimiter=delimiter_of(delimiter),
+            progress=progress,
+            privacy=privacy,
+            confidence=confidence,
+            noise=noise,
+            epsilon=epsilon,
+            truthful=_names(truthful),
+            withhold=_names(withhold),
+            privacy_of=_pairs(privacy_of, "--privacy-of"),
+            retain=_pairs(retain, "--retain"),
+        )
+    if secret is None:
+        print_text("Each repetition costs privacy again: keep this table, or fix the noise with --secret.", err)
+    if json:
+        print_json(made.to_json())
+        return
+    print_text(f"{made.folder}: {made.release.records:,} blurred records.")
+    print_text(f"Guarantee: {made.release.plan.guarantee.sentence}")
+    for note in made.release.plan.notes:
+        print_text(f"  {note}")
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _pairs(text: str, option: str) -> dict[str, str]:
+    pairs = [pair.rpartition("=") for pair in _names(text)]
+    if not all(name.strip() and value.strip() for name, _, value in pairs):
+        raise InputError(f"{option} is {text!r}. Write pairs such as age=50%, separated by commas.")
+    named = [name.strip() for name, _, _ in pairs]
+    if len(set(named)) < len(named):
+        raise InputError(f"{option} names an attribute twice. Give each once.")
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _secret(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"The secret {path} cannot be read: {error.strerror}. Make one: `head -c 32 /dev/urandom > FILE`."
+        ) from error

@@ -1,0 +1,179 @@
+"""The owner's verbs: plan, release, evaluate, verify."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from scumble.cli.options import (
+    TABLE,
+    Delimiter,
+    Json,
+    LedgerFile,
+    MethodName,
+    SchemaFile,
+    delimiter_of,
+    with_method_options,
+)
+from scumble.cli.output import err, out, print_json, print_table, print_text, progress_bar
+from scumble.engines import ENGINES
+from scumble.flows import release as flow
+from scumble.flows.charge import WEAKER
+from scumble.flows.evaluate import evaluate as evaluate_release
+from scumble.model.budget import budget_text
+from scumble.model.guarantee import PureDP, Unit
+from scumble.model.plan import Planned
+from scumble.model.release import CellRelease
+
+
+@with_method_options
+def plan(*, schema: SchemaFile, method: MethodName = "diffgen", json: Json = False, parameters: dict[str, Any]) -> None:
+    """What a release would cost, spend by spend. No row is read."""
+    planned = flow.plan(schema=schema, method=method, **parameters)
+    if json:
+        print_json({"method": method, **planned.to_json()})
+    else:
+        print_plan(planned)
+
+
+def print_plan(planned: Planned) -> None:
+    unit = planned.unit
+    rows = [
+        [
+            str(number),
+            spend.label,
+            budget_text(spend.epsilon),
+            str(spend.times),
+            budget_text(spend.total(unit)),
+            spend.purpose,
+        ]
+        for number, spend in enumerate(planned.spends, start=1)
+    ]
+    total = budget_text(sum((spend.total(unit) for spend in planned.spends), Fraction(0)))
+    rows.append(["", "all together", "", "", total, f"unit: {unit.value}"])
+    print_table("The plan", ["", "spend", "epsilon", "times", "total", "for"], rows)
+    for note in planned.notes:
+        print_text(note)
+    print_text(f"Guarantee: {planned.guarantee.sentence}")
+    if isinstance(planned.guarantee, PureDP) and unit is Unit.ADD_REMOVE:
+        print_text("(For a person whose record is changed rather than added or removed, count twice that.)")
+
+
+@with_method_options
+def release(
+    *,
+    data: Annotated[str, typer.Argument(help=TABLE, show_default=False)],
+    schema: SchemaFile,
+    out: Annotated[Path, typer.Option("--out", help="The folder to make.", show_default=False)],
+    method: MethodName = "diffgen",
+    dataset: Annotated[
+        str | None, typer.Option("--dataset", help="The dataset's name in the ledger (default: the file's stem).")
+    ] = None,
+    ledger: LedgerFile = None,
+    engine: Annotated[str, typer.Option("--engine", help=f"One of: {', '.join(ENGINES)}.")] = "memory",
+    table: Annotated[
+        bool, typer.Option("--table/--no-table", help="Also write rows: table.csv, and fine.csv where there is detail.")
+    ] = True,
+    accept: Annotated[
+        list[str] | None,
+        typer.Option("--accept", help=f"A promise weaker than differential privacy: {', '.join(WEAKER)}."),
+    ] = None,
+    delimiter: Delimiter = ",",
+    json: Json = False,
+    parameters: dict[str, Any],
+) -> None:
+    """Reserve the budget, publish, settle."""
+    with progress_bar() as progress:
+        published = flow.release(
+            data,
+            schema=schema,
+            out=out,
+            method=method,
+            dataset=dataset,
+            ledger=ledger,
+            engine=engine,
+            table=table,
+            delimiter=delimiter_of(delimiter),
+            accept=accept or (),
+            progress=progress,
+            **parameters,
+        )
+    if json:
+        print_json(published.to_json())
+    else:
+        print_published(published)
+
+
+def print_published(published: flow.Published) -> None:
+    made, receipt = published.release, published.receipt
+    sizes = ", ".join(f"{number:,} {what}" for what, number in flow.size_of(made).items())
+    classes = "" if made.schema.target is None else f" x {len(made.schema.classes)} classes"
+    print_text(
+        f"{published.folder}: {sizes}{classes if isinstance(made, CellRelease) else ''}. "
+        f"Recommended for training: {published.recommended}."
+    )
+    print_text(f"Guarantee: {made.plan.guarantee.sentence}")
+    for step in made.story:
+        out.print(f"  {step}")
+    charged, spent, ceiling = (budget_text(each) for each in (receipt.charged, receipt.spent, receipt.ceiling))
+    print_text(
+        f"Charged {charged}: {spent} of {ceiling} spent, ledger entry {receipt.entry[:12]}. "
+        f"Took {published.seconds:.1f} s."
+    )
+
+
+def evaluate(
+    *,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A release folder.", show_default=False)],
+    test: Annotated[Path, typer.Option("--test", help="Raw rows to judge on.", show_default=False)],
+    train: Annotated[
+        Path | None, typer.Option("--train", help="The raw rows the release was made of, for comparison.")
+    ] = None,
+    table: Annotated[
+        str | None, typer.Option("--table", help="Which table of the release: table or fine. (default: recommended)")
+    ] = None,
+    delimiter: Delimiter = ",",
+    json: Json = False,
+) -> None:
+    """What a miner can do with a release: accuracy and AUC on raw test rows."""
+    with err.status("training and judging"):
+        result = evaluate_release(folder, test=test, train=train, table=table, delimiter=delimiter_of(delimiter))
+    if json:
+        print_json(result)
+    else:
+        print_evaluation(result)
+
+
+def print_evaluation(result: dict[str, Any]) -> None:
+    def row(label: str, scores: dict[str, Any]) -> list[str]:
+        auc = "-" if scores["auc"] is None else f"{scores['auc']:.3f}"
+        return [label, f"{100 * scores['accuracy']:.2f} %", auc]
+
+    rows = [row("pruned tree on the release", result["tree"]), row("boosting on the release", result["boosting"])]
+    if "raw" in result:
+        rows.append(row("pruned tree on the raw rows (baseline)", result["raw"]["tree"]))
+        rows.append(row("boosting on the raw rows", result["raw"]["boosting"]))
+    rows.append(["always the commonest class (lower bound)", f"{100 * result['majority']:.2f} %", "-"])
+    print_table(f"What a miner can do with {result['table']}.csv", ["classifier", "accuracy", "AUC"], rows)
+    pruning = [
+        f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in result["pruning"].items()
+    ]
+    print_text(f"Pruning of the first tree: {', '.join(pruning)}.")
+    print_text("These figures come from your raw rows, which no guarantee covers: they are for you alone.", err)
+
+
+def verify(
+    *,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A release folder.", show_default=False)],
+    json: Json = False,
+) -> None:
+    """Check a release folder without the private data."""
+    held = flow.verify(folder)
+    if json:
+        print_json({"release": str(folder), "held": held})
+        return
+    for check in held:
+        out.print(f"  ok  {check}")
+    out.print(f"{folder}: all {len(held)} checks hold.")

@@ -1,0 +1,272 @@
+"""Who is compared: a method of ours with parameters, somebody else's method, or the raw rows."""
+
+import ast
+import hashlib
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+import scumble
+from scumble.comparison import peers, several_owners
+from scumble.comparison.trials import CodedTable
+from scumble.engines.memory import MemoryEngine
+from scumble.errors import InputError
+from scumble.flows.evaluate import training_sample
+from scumble.flows.release import method_named, parameters_of, run
+from scumble.mining.benchmark.sample import Sample
+from scumble.mining.benchmark.scores import accuracy, area_under_curve, score
+from scumble.model.schema import Schema
+from scumble.privacy.noise import PaidNoise
+
+OWN = "own"
+"""The classifier of a contender that makes a model instead of a table."""
+JUDGE = ("scumble.mining.benchmark.scores", "scumble.engines.memory")
+"""What every outcome depends on besides the contender's own code."""
+JOINT_METHOD = "diffgen"
+OWNERS = re.compile(r"together|(?P<way>joint|apart)-(?P<owners>[2-7])")
+"""Baselines of joint releases: `together` (one owner has all rows), `joint-3`, `apart-3`."""
+
+Scores = Mapping[str, Mapping[str, float | None]]
+"""For each classifier: accuracy, AUC, and the CPU seconds that making the table took."""
+
+
+class Contender(Protocol):
+    """Something that turns training rows into something to be judged on the test rows."""
+
+    @property
+    def label(self) -> str: ...
+
+    @property
+    def private(self) -> bool:
+        """Whether epsilon makes a difference."""
+
+    @property
+    def classifiers(self) -> tuple[str, ...] | None:
+        """The only classifiers it can be judged by; None: all."""
+
+    @property
+    def guarantee(self) -> str:
+        """What its eps means, in a few words."""
+
+    def version(self) -> str:
+        """Changes whenever the code does that its results depend on."""
+
+    def why_not(self) -> str | None:
+        """Why it cannot take part here; None if it can."""
+
+    def scores(
+        self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, classifiers: tuple[str, ...], kept: Path
+    ) -> Scores: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class OurMethod:
+    """A method of this package, by the shipped holder and noise, judged on the table that its release recommends."""
+
+    label: str
+    method: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    private = True
+    classifiers = None
+    guarantee = "eps, no delta, under the unit of the table's schema"
+
+    def version(self) -> str:
+        return digest_of_sources(type(method_named(self.method)).__module__, *JUDGE)
+
+    def why_not(self) -> str | None:
+        return None
+
+    def scores(
+        self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, classifiers: tuple[str, ...], kept: Path
+    ) -> Scores:
+        del seed, kept
+        chosen = method_named(self.method)
+        parameters = parameters_of(chosen, {**self.parameters, "epsilon": epsilon})
+        engine = MemoryEngine([train.columns], train.schema)
+        began = time.process_time()
+        made = run(chosen, train.schema, parameters, engine, PaidNoise())
+        cpu_seconds = time.process_time() - began
+        return _judged(training_sample(made), made.tables[made.recommended], test, classifiers, cpu_seconds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeveralOwners:
+    """Training rows shared out at random among owners, who publish jointly, or each for himself at full epsilon and
+    the union of all they published is mined."""
+
+    label: str
+    owners: int
+    jointly: bool
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    private = True
+    classifiers = None
+
+    @property
+    def guarantee(self) -> str:
+        if not self.jointly:
+            return "eps, no delta, of each owner's release, under the unit of the table's schema"
+        seats = several_owners.seats_of(self.owners)
+        return (
+            f"(eps, delta) under the unit of the table's schema, delta far below 1e-12, also against any "
+            f"{seats.threshold} of the {seats.parties} parties"
+        )
+
+    def version(self) -> str:
+        method = type(method_named(JOINT_METHOD)).__module__
+        return digest_of_sources(method, several_owners.__name__, *JUDGE)
+
+    def why_not(self) -> str | None:
+        return None
+
+    def scores(
+        self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, classifiers: tuple[str, ...], kept: Path
+    ) -> Scores:
+        del kept
+        chosen = method_named(JOINT_METHOD)
+        parameters = parameters_of(chosen, {**self.parameters, "epsilon": epsilon})
+        parts = several_owners.shared_out(train.columns, self.owners, seed)
+        began = time.process_time()
+        if self.jointly:
+            made = [several_owners.release_jointly(parts, train.schema, chosen, parameters, seed)]
+        else:
+            made = several_owners.release_apart(parts, train.schema, chosen, parameters)
+        cpu_seconds = time.process_time() - began
+        tables = [(training_sample(each), each.tables[each.recommended]) for each in made]
+        sample, schema = tables[0] if self.jointly else several_owners.union(tables, train.schema, seed)
+        return _judged(sample, schema, test, classifiers, cpu_seconds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawRows:
+    """The training rows themselves, coded by the public schema: what privacy costs is measured from here."""
+
+    label: str = "raw"
+    private = False
+    classifiers = None
+    guarantee = "no promise"
+
+    def version(self) -> str:
+        return digest_of_sources(*JUDGE)
+
+    def why_not(self) -> str | None:
+        return None
+
+    def scores(
+        self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, classifiers: tuple[str, ...], kept: Path
+    ) -> Scores:
+        del epsilon, seed, kept
+        return _judged(train.sample(train.schema), train.schema, test, classifiers, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Neighbour:
+    """A method of another package, run in its own environment."""
+
+    peer: peers.Peer
+    private = True
+
+    @property
+    def label(self) -> str:
+        return self.peer.name
+
+    @property
+    def classifiers(self) -> tuple[str, ...] | None:
+        return None if self.peer.makes_table else (OWN,)
+
+    @property
+    def guarantee(self) -> str:
+        return self.peer.guarantee
+
+    def version(self) -> str:
+        return digest_of_sources(*JUDGE)
+
+    def why_not(self) -> str | None:
+        return peers.why_not(self.peer)
+
+    def scores(
+        self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, classifiers: tuple[str, ...], kept: Path
+    ) -> Scores:
+        fitted = peers.fit(self.peer, train, test, epsilon=epsilon, seed=seed, cache=kept)
+        if fitted.rows is not None:
+            sample = Sample(codes=fitted.rows[:, :-1], labels=fitted.rows[:, -1])
+            return _judged(sample, train.schema, test, classifiers, fitted.cpu_seconds)
+        assert fitted.probabilities is not None
+        labels = test.sample(test.schema).labels.astype(np.int64)
+        ones = np.ones_like(labels)
+        return {
+            OWN: {
+                "accuracy": accuracy(fitted.probabilities.argmax(axis=1), labels, ones),
+                "auc": area_under_curve(fitted.probabilities, labels, ones),
+                "cpu_seconds": fitted.cpu_seconds,
+            }
+        }
+
+
+def _judged(
+    sample: Sample, schema: Schema, test: CodedTable, classifiers: tuple[str, ...], cpu_seconds: float
+) -> Scores:
+    result = score(sample, test.sample(schema), schema, classifiers=classifiers)
+    return {name: {**result[name], "cpu_seconds": cpu_seconds} for name in classifiers}
+
+
+def contender_of(text: str) -> Contender:
+    """A contender as written on the command line: `raw`, a peer's name, a method's name, or a method with parameters.
+
+    `joint-3`, `apart-3` and `together` are three owners' joint release, three releases apart and their union, and one
+    owner's release of all rows, by the method and the parameters that owners have jointly where nobody says otherwise.
+
+    >>> contender_of("diffgen:selection=published,rounds=10").parameters
+    {'selection': 'published', 'rounds': '10'}
+    """
+    if text == "raw":
+        return RawRows()
+    if text in peers.PEERS:
+        return Neighbour(peer=peers.PEERS[text])
+    name, _, settings = text.partition(":")
+    pairs = [pair.partition("=") for pair in settings.split(",") if pair]
+    if any(not separator for _, separator, _ in pairs):
+        raise InputError(f"{text!r} cannot be read. Write METHOD:NAME=VALUE,NAME=VALUE.")
+    parameters = {key.strip().replace("-", "_"): value.strip() for key, _, value in pairs}
+    owners = OWNERS.fullmatch(name)
+    chosen = method_named(JOINT_METHOD if owners else name)
+    if owners:
+        parameters = chosen.parameters.jointly(parameters)
+    parameters_of(chosen, {**parameters, "epsilon": "1"})
+    if owners and owners["way"]:
+        return SeveralOwners(
+            label=text, owners=int(owners["owners"]), jointly=owners["way"] == "joint", parameters=parameters
+        )
+    return OurMethod(label=text, method=chosen.name, parameters=parameters)
+
+
+@cache
+def digest_of_sources(*modules: str) -> str:
+    """A fingerprint of modules of this package and of all they import from it, however far down."""
+    root = Path(str(scumble.__file__)).parent.parent
+    found: dict[str, bytes] = {}
+    waiting = list(modules)
+    while waiting:
+        name = waiting.pop()
+        path = root.joinpath(*name.split(".")).with_suffix(".py")
+        if name not in found and path.exists():
+            found[name] = path.read_bytes()
+            waiting += _imported(found[name])
+    digest = hashlib.sha256()
+    for name in sorted(found):
+        digest.update(name.encode() + b"\0" + found[name])
+    return digest.hexdigest()[:16]
+
+
+def _imported(source: bytes) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)

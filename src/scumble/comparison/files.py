@@ -1,0 +1,168 @@
+"""A comparison as files: CSV, JSON and Markdown tables, and a plot."""
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from scumble.charts import Chart, Level, Panel, Point, Series, write_svg
+from scumble.comparison.compare import Result
+from scumble.comparison.contenders import OWN, contender_of
+from scumble.comparison.recipes import RECIPES
+from scumble.comparison.summary import Difference, Line, differences, means
+
+PLOTTED = (("tree", "accuracy"), ("boosting", "accuracy"), ("boosting", "auc"))
+UNITS = {"accuracy": "accuracy, %", "auc": "AUC"}
+
+
+def write_comparison(result: Result, folder: Path, *, reference: str | None = None) -> dict[str, Any]:
+    """comparison.csv, differences.csv, comparison.json, comparison.md and comparison.svg; what the JSON says."""
+    lines = means(result.outcomes)
+    against = differences(result.outcomes, reference or result.comparison.contenders[0])
+    folder.mkdir(parents=True, exist_ok=True)
+    _write_csv(folder / "comparison.csv", [line.to_json() for line in lines])
+    _write_csv(folder / "differences.csv", [difference.to_json() for difference in against])
+    told = {
+        "comparison": {name: list(values) for name, values in vars(result.comparison).items()},
+        "guarantees": {text: contender_of(text).guarantee for text in result.comparison.contenders},
+        "lines": [line.to_json() for line in lines],
+        "differences": [difference.to_json() for difference in against],
+        "skipped": list(result.skipped),
+    }
+    (folder / "comparison.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    (folder / "comparison.md").write_text(markdown(result, lines, against), encoding="utf-8")
+    if lines:
+        write_svg(chart(result, lines), folder / "comparison.svg")
+    return told
+
+
+def _write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]) if rows else [], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def markdown(result: Result, lines: Sequence[Line], against: Sequence[Difference]) -> str:
+    """Two tables for each data set: means with their bands, and differences with their standard errors."""
+    splits = result.comparison.splits
+    introduction = (
+        f"{len(splits)} random 2/3–1/3 splits, seeds {_ranges(splits)}. Accuracy in %, ± half of the 95 % band of the "
+        "mean. CPU: median seconds to make the table (or the model), nothing else."
+    )
+    text = [introduction, "", "What eps means for each:", ""]
+    text += [f"- {name}: {contender_of(name).guarantee}" for name in result.comparison.contenders]
+    text += [f"- left out: {reason}" for reason in result.skipped]
+    for table in result.comparison.tables:
+        here = [line for line in lines if line.table == table]
+        best = f" (no classifier can beat {100 * RECIPES[table].best_accuracy:.1f} %)" if table in RECIPES else ""
+        text += ["", f"## {table}{best}", "", *_means_table(here)]
+        apart = [difference for difference in against if difference.table == table]
+        if apart:
+            text += ["", f"`{apart[0].reference}` minus the other, on the same splits (standard error):", ""]
+            text += _differences_table(apart)
+    return "\n".join(text) + "\n"
+
+
+def _means_table(lines: Sequence[Line]) -> list[str]:
+    columns = list(dict.fromkeys((line.classifier, line.measure) for line in lines))
+    rows = list(dict.fromkeys((line.epsilon, line.contender) for line in lines))
+    head = ["eps", "contender", *(f"{classifier} {measure}" for classifier, measure in columns), "splits", "CPU s"]
+    table = [_row(head), _row(["---"] * len(head))]
+    for epsilon, contender in sorted(rows, key=lambda row: (row[0] != "", float(row[0] or 0))):
+        found = {
+            (line.classifier, line.measure): line
+            for line in lines
+            if (line.epsilon, line.contender) == (epsilon, contender)
+        }
+        cells = [_value(found[column]) if column in found else "" for column in columns]
+        any_line = next(iter(found.values()))
+        cells += [str(any_line.value.number), f"{any_line.cpu_seconds:.2f}" if any_line.cpu_seconds else ""]
+        table.append(_row([epsilon or "–", contender, *cells]))
+    return table
+
+
+def _differences_table(against: Sequence[Difference]) -> list[str]:
+    columns = list(dict.fromkeys((each.classifier, each.measure) for each in against))
+    rows = list(dict.fromkeys((each.epsilon, each.other) for each in against))
+    head = ["eps", "other", *(f"{classifier} {measure}" for classifier, measure in columns), "splits", "CPU ratio"]
+    table = [_row(head), _row(["---"] * len(head))]
+    for epsilon, other in sorted(rows, key=lambda row: float(row[0] or 0)):
+        found = {
+            (each.classifier, each.measure): each for each in against if (each.epsilon, each.other) == (epsilon, other)
+        }
+        cells = [_difference(found[column]) if column in found else "" for column in columns]
+        one = next(iter(found.values()))
+        cells += [str(one.value.number), "" if one.cpu_ratio is None else f"{one.cpu_ratio:,.1f}x"]
+        table.append(_row([epsilon or "–", other, *cells]))
+    return table
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _value(line: Line) -> str:
+    if line.measure == "auc":
+        return f"{line.value.mean:.4f}" + ("" if line.value.band is None else f" ± {line.value.band:.4f}")
+    return f"{100 * line.value.mean:.2f}" + ("" if line.value.band is None else f" ± {100 * line.value.band:.2f}")
+
+
+def _difference(each: Difference) -> str:
+    scale, digits = (1, 4) if each.measure == "auc" else (100, 2)
+    error = "" if each.value.error is None else f" ({scale * each.value.error:.{digits}f})"
+    return f"{scale * each.value.mean:+.{digits}f}{error} {each.verdict}"
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    ordered = sorted(numbers)
+    if ordered == list(range(ordered[0], ordered[-1] + 1)):
+        return f"{ordered[0]} to {ordered[-1]}" if len(ordered) > 1 else str(ordered[0])
+    return ", ".join(map(str, ordered))
+
+
+def chart(result: Result, lines: Sequence[Line]) -> Chart:
+    """A panel for each table and measure: what each contender reaches over epsilon, raw rows as a level."""
+    panels = []
+    for table in result.comparison.tables:
+        for classifier, measure in PLOTTED:
+            here = [
+                line
+                for line in lines
+                if line.table == table and line.measure == measure and line.classifier in (classifier, OWN)
+            ]
+            if any(line.classifier == classifier for line in here):
+                panels.append(_panel(table, classifier, measure, here))
+    count = len(result.comparison.splits)
+    plural = "s" if count > 1 else ""
+    note = f"mean of {count} random split{plural}, bands: 95 %" if count > 1 else "one random split"
+    return Chart(title="What a miner can do with each release", panels=tuple(panels), note=note)
+
+
+def _panel(table: str, classifier: str, measure: str, lines: Sequence[Line]) -> Panel:
+    scale = 100 if measure == "accuracy" else 1
+    series = []
+    for contender in dict.fromkeys(line.contender for line in lines if line.epsilon):
+        points = [
+            Point(
+                x=float(line.epsilon),
+                y=scale * line.value.mean,
+                low=scale * (line.value.mean - (line.value.band or 0)),
+                high=scale * (line.value.mean + (line.value.band or 0)),
+            )
+            for line in lines
+            if line.contender == contender
+        ]
+        series.append(Series(label=contender, points=tuple(points)))
+    levels = [Level(label=f"{line.contender} rows", y=scale * line.value.mean) for line in lines if not line.epsilon]
+    if measure == "accuracy" and table in RECIPES:
+        levels.append(Level(label="best possible", y=scale * RECIPES[table].best_accuracy))
+    return Panel(
+        title=f"{table}: {classifier}",
+        x_label="epsilon",
+        y_label=UNITS[measure],
+        series=tuple(series),
+        levels=tuple(levels),
+        logarithmic=True,
+    )

@@ -1,0 +1,157 @@
+"""Other people's methods, each run by the interpreter of an environment of its own: `benchmarks/peers` has the rest.
+
+A peer gets the training rows as codes of the public schema, so it knows the same grids and categories as we do. Its
+fits take minutes, so they are kept: none is done twice for the same rows, budget and pinned packages.
+"""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from scumble.errors import InputError, ScumbleError
+from scumble.model.budget import parse_budget
+from scumble.model.counts import Integers
+
+if TYPE_CHECKING:
+    from scumble.comparison.trials import CodedTable
+
+DELTA = "1e-5"
+"""What the peers' guarantee may fail by: their own default. Our releases promise eps with no delta at all."""
+FOLDER_SETTING = "SCUMBLE_PEERS"
+USUAL_FOLDER = Path("benchmarks", "peers")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Peer:
+    """A method of another package. One that makes a model and no table has itself as its only classifier."""
+
+    name: str
+    environment: str
+    summary: str
+    guarantee: str
+    makes_table: bool = True
+
+
+PEERS: Mapping[str, Peer] = {
+    peer.name: peer
+    for peer in (
+        Peer(
+            name="aim",
+            environment="dpmm",
+            summary="AIM (McKenna et al. 2022), dpmm's, default iterations",
+            guarantee=f"(eps, {DELTA}) under add-remove",
+        ),
+        Peer(
+            name="mst",
+            environment="dpmm",
+            summary="MST (McKenna et al. 2021), dpmm's, default iterations",
+            guarantee=f"(eps, {DELTA}) under add-remove",
+        ),
+        Peer(
+            name="logistic",
+            environment="diffprivlib",
+            summary="logistic regression, diffprivlib's: a model, no table",
+            guarantee="eps under replace",
+            makes_table=False,
+        ),
+    )
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitted:
+    """What a fit left: synthetic rows with the class last, or the classes' probabilities for the test rows."""
+
+    rows: Integers | None
+    probabilities: npt.NDArray[np.float64] | None
+    cpu_seconds: float
+
+
+def peers_folder() -> Path:
+    return Path(os.environ.get(FOLDER_SETTING) or USUAL_FOLDER).absolute()
+
+
+def why_not(peer: Peer) -> str | None:
+    """Why a peer cannot be run here, with what to do; None if it can."""
+    folder = peers_folder()
+    if not (folder / "fit.py").exists():
+        return (
+            f"{peer.name}: there is no {folder / 'fit.py'}. Run from a clone of the repository, or name its folder "
+            f"benchmarks/peers in {FOLDER_SETTING}."
+        )
+    if not _interpreter(peer).exists():
+        return f"{peer.name}: {peer.environment} is not installed. Run `{folder / 'install.py'} {peer.environment}`."
+    return None
+
+
+def fit(peer: Peer, train: "CodedTable", test: "CodedTable", *, epsilon: str, seed: int, cache: Path) -> Fitted:
+    """One fit, from the cache where it was done before."""
+    kept = cache / f"{peer.name}-{_key(peer, train, test, epsilon, seed)}.npz"
+    if not kept.exists():
+        problem = why_not(peer)
+        if problem:
+            raise InputError(problem)
+        cache.mkdir(parents=True, exist_ok=True)
+        _run(peer, train, test, epsilon, seed, kept)
+    with np.load(kept) as file:
+        return Fitted(
+            rows=file.get("rows"),
+            probabilities=file.get("probabilities"),
+            cpu_seconds=float(file["cpu_seconds"]),
+        )
+
+
+def _run(peer: Peer, train: "CodedTable", test: "CodedTable", epsilon: str, seed: int, kept: Path) -> None:
+    settings = {
+        "peer": peer.name,
+        "epsilon": float(parse_budget(epsilon)),
+        "delta": float(parse_budget(DELTA, name="delta")),
+        "seed": seed,
+    }
+    attributes = [*train.schema.predictors, train.schema[str(train.schema.target)]]
+    # One thread each: several fits run side by side, and threads that wait for each other would count as work.
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    with TemporaryDirectory(dir=kept.parent) as folder:
+        job, result = Path(folder, "job.npz"), Path(folder, "result.npz")
+        np.savez_compressed(
+            job,
+            train=_with_class_last(train),
+            test=_with_class_last(test),
+            sizes=np.array([attribute.domain.size for attribute in attributes]),
+        )
+        script = peers_folder() / "fit.py"
+        command = [str(each) for each in (_interpreter(peer), script, job, result, json.dumps(settings))]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            last = "\n".join(done.stderr.strip().splitlines()[-3:])
+            raise ScumbleError(f"The peer {peer.name} failed at eps {epsilon}, split {seed}: {last}")
+        result.replace(kept)
+
+
+def _with_class_last(table: "CodedTable") -> Integers:
+    sample = table.sample(table.schema)
+    return np.concatenate([sample.codes, sample.labels[:, np.newaxis]], axis=1).astype(np.int64)
+
+
+def _interpreter(peer: Peer) -> Path:
+    place = ("Scripts", "python.exe") if sys.platform == "win32" else ("bin", "python")
+    return peers_folder().joinpath(".venv", peer.environment, *place)
+
+
+def _key(peer: Peer, train: "CodedTable", test: "CodedTable", epsilon: str, seed: int) -> str:
+    pins = peers_folder() / f"requirements-{peer.environment}.txt"
+    digest = hashlib.sha256(pins.read_bytes() if pins.exists() else b"")
+    digest.update(json.dumps([peer.name, epsilon, DELTA, seed]).encode())
+    for table in (train, test):
+        digest.update(_with_class_last(table).tobytes())
+    return f"eps{epsilon.replace('/', 'over')}-split{seed}-{digest.hexdigest()[:16]}"

@@ -1,0 +1,52 @@
+"""Tables by name, coded and in memory: real ones from SCUMBLE_DATA, made-up ones, and files with a schema beside."""
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from scumble import datasets
+from scumble.comparison.recipes import RECIPES
+from scumble.comparison.trials import CodedTable
+from scumble.demo.patients import patients, patients_schema
+from scumble.errors import InputError
+from scumble.files.schema_file import read_schema
+from scumble.sources import check_columns, open_source
+
+REAL = ("adult",)
+"""The real sets that have a class to predict."""
+SEED = 2011
+MADE_UP_ROWS = 30_000
+NAMES = (*REAL, "patients", *RECIPES)
+
+
+@cache
+def table_named(name: str) -> CodedTable:
+    """A table of the list above, or `FILE@SCHEMA`: a CSV or Parquet file and its schema file."""
+    if name in REAL:
+        dataset = datasets.load(name)
+        return CodedTable.read(open_source(dataset.path), dataset.schema)
+    if name == "patients":
+        return CodedTable.read(open_source(patients(MADE_UP_ROWS, SEED)), patients_schema())
+    if name in RECIPES:
+        return RECIPES[name].table(rows=MADE_UP_ROWS, seed=SEED)
+    file, separator, schema_file = name.rpartition("@")
+    if not separator:
+        raise InputError(f"There is no table {name!r}. There is: {', '.join(NAMES)}, or give FILE@SCHEMA.")
+    source, schema = open_source(Path(file)), read_schema(Path(schema_file))
+    check_columns(source, schema)
+    if schema.target is None:
+        raise InputError(f"{schema_file} has no `target`, so there is no class to predict. Add one.")
+    return CodedTable.read(source, schema)
+
+
+@cache
+def digest_of_table(name: str) -> str:
+    """A fingerprint of a table's codes, for names of cached results. Public tables only: it is not keyed."""
+    digest = hashlib.sha256()
+    table = table_named(name)
+    for attribute, column in zip(table.schema.attributes, table.columns, strict=True):
+        digest.update(f"{attribute.name}:{attribute.domain.size}:{len(column)};".encode())
+        digest.update(column.astype(np.int64).tobytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,75 @@
+"""Trials: release a training part, mine it, judge on the rest; in memory, with the shipped method, holder and noise.
+
+For measuring methods on data that are public already. Nothing here keeps a ledger.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scumble.engines.coding import Block, code_blocks
+from scumble.engines.memory import MemoryEngine
+from scumble.flows.evaluate import training_sample
+from scumble.flows.release import method_named, parameters_of, run
+from scumble.mining.benchmark.sample import Sample
+from scumble.mining.benchmark.scores import score
+from scumble.mining.recoding import recoding
+from scumble.model.counts import Integers
+from scumble.model.schema import Schema
+from scumble.privacy.noise import PaidNoise, simulation
+from scumble.sources import Source
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodedTable:
+    """A whole table in memory, coded by its schema: one column for each attribute."""
+
+    schema: Schema
+    columns: Block
+
+    @classmethod
+    def read(cls, source: Source, schema: Schema) -> "CodedTable":
+        blocks = list(code_blocks(source.batches(schema), schema))
+        return cls(schema=schema, columns=tuple(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
+
+    @property
+    def rows(self) -> int:
+        return len(self.columns[0])
+
+    def part(self, rows: Integers) -> "CodedTable":
+        return CodedTable(schema=self.schema, columns=tuple(column[rows] for column in self.columns))
+
+    def sample(self, published: Schema) -> Sample:
+        """The rows as a miner would code them by a published schema."""
+        codes = {}
+        for attribute, column in zip(self.schema.attributes, self.columns, strict=True):
+            codes[attribute.name] = recoding(attribute.domain, published[attribute.name].domain)[column]
+        target = str(self.schema.target)
+        predictors = [codes[attribute.name] for attribute in self.schema.predictors]
+        return Sample(codes=np.stack(predictors, axis=1), labels=codes[target])
+
+
+def random_split(rows: int, seed: int) -> tuple[Integers, Integers]:
+    """Two thirds of the rows for training, the rest for testing."""
+    order = simulation(seed).permutation(rows)
+    return order[: 2 * rows // 3], order[2 * rows // 3 :]
+
+
+def trial(
+    train: CodedTable,
+    test: CodedTable,
+    *,
+    method: str,
+    parameters: Mapping[str, Any],
+    classifiers: Sequence[str] = ("tree",),
+    table: str | None = None,
+) -> dict[str, Any]:
+    """One release of `train`, mined and judged on `test`: its recommended table, or the one that is named."""
+    chosen = method_named(method)
+    engine = MemoryEngine([train.columns], train.schema)
+    made = run(chosen, train.schema, parameters_of(chosen, dict(parameters)), engine, PaidNoise())
+    sample = training_sample(made, table)
+    schema = made.tables[made.recommended if table is None else table]
+    return score(sample, test.sample(schema), schema, classifiers=classifiers)

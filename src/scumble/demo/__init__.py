@@ -1,0 +1,1 @@
+"""Runs on built-in data: the demo, and the rehearsal of a joint release."""

@@ -1,0 +1,66 @@
+"""The table of blurred records: written and read block by block, so that it may be larger than memory.
+
+A value is written as its owner's `Perturber` writes it: where the cell of a number begins on a regular grid, else the
+label of an interval or category. Whatever else stands there, the noise model does not describe it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from scumble.errors import InputError
+from scumble.files.tables import column_names, write_csv
+from scumble.model.counts import Integers
+from scumble.model.local.noise_model import NoiseModel
+from scumble.model.schema import Attribute
+from scumble.model.taxonomy import Grid
+from scumble.sources import CSVSource, check_columns
+
+
+def published_texts(attribute: Attribute) -> pa.Array:
+    """How each published code is written."""
+    domain = attribute.domain
+    if not isinstance(domain, Grid) or domain.step is None:
+        return pa.array(domain.labels, pa.string())
+    texts = [domain.interval(code, code + 1).label[1:].split(",")[0] for code in range(domain.cells)]
+    return pa.array(texts if domain.missing is None else [*texts, domain.missing], pa.string())
+
+
+def write_blurred(path: Path, noise: NoiseModel, blocks: Iterable[Mapping[str, Integers]]) -> int:
+    """Write published codes as text and say how many rows there were."""
+    names = column_names(noise.published)
+    texts = [published_texts(noise.published[name]) for name in names]
+    rows = 0
+
+    def chunks() -> Iterator[list[pa.Array]]:
+        nonlocal rows
+        for block in blocks:
+            rows += len(block[names[0]])
+            yield [pc.take(text, pa.array(block[name])) for name, text in zip(names, texts, strict=True)]
+
+    write_csv(path, names, chunks())
+    return rows
+
+
+def published_blocks(path: Path, noise: NoiseModel) -> Iterator[dict[str, Integers]]:
+    """The published codes of a table, block by block. A table that the noise model does not describe is refused."""
+    source = CSVSource(path=path)
+    noise.check_columns(source.columns())
+    check_columns(source, noise.published)
+    texts = {attribute.name: published_texts(attribute) for attribute in noise.published.attributes}
+    for batch in source.batches(noise.published):
+        yield {name: _codes(name, batch.column(name), text) for name, text in texts.items()}
+
+
+def _codes(name: str, column: pa.DictionaryArray, texts: pa.Array) -> Integers:
+    known = pc.index_in(column.dictionary, texts)
+    if known.null_count:
+        raise InputError(
+            f"The table has a value of {name!r} that its noise model never publishes. Take the noise model that was "
+            "written with the table."
+        )
+    places: Integers = known.to_numpy().astype(np.int64)[column.indices.to_numpy()]
+    return places

@@ -1,0 +1,102 @@
+"""What every flow that spends a budget shares: acceptance of weaker guarantees, the charge, and the charged rows."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from scumble.engines import ENGINES, Engine
+from scumble.errors import InputError, Interrupted, ScumbleError
+from scumble.flows.progress import Progress
+from scumble.model.guarantee import Guarantee, IntervalPrivacy, KAnonymity, Unit, Unproven
+from scumble.model.schema import Schema
+from scumble.privacy.fingerprint import row_sums, seal
+from scumble.privacy.ledger import Ledger, Receipt
+from scumble.sources import Source
+
+WEAKER: Mapping[str, type[Guarantee]] = {
+    "interval": IntervalPrivacy,
+    "k-anonymity": KAnonymity,
+    "unproven": Unproven,
+}
+"""Promises that are not differential privacy, and the words by which an owner accepts them."""
+
+
+def check_accepted(guarantee: Guarantee, accept: Sequence[str]) -> None:
+    """Refuse a promise weaker than differential privacy unless the owner named it."""
+    unknown = set(accept) - set(WEAKER)
+    if unknown:
+        raise InputError(f"Nothing called {sorted(unknown)[0]!r} can be accepted. There is: {', '.join(WEAKER)}.")
+    needed = next((name for name, kind in WEAKER.items() if isinstance(guarantee, kind)), None)
+    if needed is not None and needed not in accept:
+        raise InputError(
+            f"This release would not be differentially private. {guarantee.sentence} If that is what you want, say so: "
+            f"--accept {needed}."
+        )
+
+
+@contextmanager
+def charged_rows(
+    book: Ledger, receipt: Receipt, engine: str, source: Source, schema: Schema, tell: Progress
+) -> Iterator[Engine]:
+    """The rows that a reservation is spent on, once the ledger has taken down which they are."""
+    with _opened(engine, source, schema, tell) as rows:
+        sizes = [attribute.domain.size for attribute in schema.attributes]
+        sums = rows.add_up(partial(row_sums, sizes=sizes, key=book.key))
+        book.record_rows(receipt, seal(sums, sizes=sizes, key=book.key))
+        yield rows
+
+
+@contextmanager
+def _opened(engine: str, source: Source, schema: Schema, tell: Progress) -> Iterator[Engine]:
+    batches = source.batches(schema, lambda done, total: tell("reading rows", done, total))
+    rows = ENGINES[engine].open(batches, schema)
+    try:
+        if schema.unit is Unit.REPLACE and rows.rows != schema.rows:
+            raise InputError(
+                f"The schema says `rows: {schema.rows}`, under replace a public fact, and the table has another "
+                "number. Correct the schema."
+            )
+        yield rows
+    finally:
+        rows.close()
+
+
+@dataclass(kw_only=True)
+class Charge:
+    """How far a run's charge has come."""
+
+    begun: bool = False
+    receipt: Receipt | None = None
+    published: Path | None = None
+
+    def __str__(self) -> str:
+        if self.receipt is None:
+            return "It may have been charged: see `scumble ledger show`." if self.begun else "Nothing was charged."
+        stands = f"The charge stands: ledger entry {self.receipt.entry[:12]}."
+        return (
+            f"{stands} The release {self.published} is whole." if self.published else f"{stands} No release was made."
+        )
+
+
+@contextmanager
+def reporting_charge() -> Iterator[Charge]:
+    """However a run ends early, its last words say what became of the charge."""
+    charge = Charge()
+    try:
+        yield charge
+    except KeyboardInterrupt:
+        raise (Interrupted if charge.begun else ScumbleError)(f"Interrupted. {charge}") from None
+    except ScumbleError as error:
+        if charge.receipt is not None and "stands" not in str(error):
+            error.args = (f"{error} {charge}",)
+        raise
+    except (OSError, MemoryError) as error:
+        problem = getattr(error, "strerror", None) or str(error) or "out of memory"
+        raise ScumbleError(
+            f"The machine failed: {problem}. {charge} Make room on the disk, or choose another --out."
+        ) from error
+    except BaseException as error:
+        error.add_note(str(charge))
+        raise

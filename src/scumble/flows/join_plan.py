@@ -1,0 +1,120 @@
+"""What several owners settle before they begin: an agreement drawn up, and the plan that follows from it.
+
+No data is involved, and every party arrives at the same.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from scumble.errors import InputError
+from scumble.files.atomic_folder import staging
+from scumble.files.schema_file import schema_data
+from scumble.flows import release as flow
+from scumble.joint.holder import joint_plan
+from scumble.joint.network.certificates import make_key, read_certificate
+from scumble.joint.protocol.roles import default_threshold
+from scumble.joint.session.agreement import Agreement, agreement_from, read_agreement
+from scumble.methods.method import Method, Params
+from scumble.model.guarantee import Unit
+from scumble.model.plan import Plan
+from scumble.model.release import Release
+from scumble.model.schema import Schema
+from scumble.privacy.holder import Answers
+from scumble.privacy.noise import secret_key
+
+AGREEMENT_FILE = "agreement.yaml"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joint:
+    """An agreement with what follows from it: the same for all parties."""
+
+    agreement: Agreement
+    method: Method
+    parameters: Params
+    plan: Plan
+
+    @property
+    def schema(self) -> Schema:
+        return self.agreement.schema_
+
+    def fields(self) -> dict[str, str]:
+        """Hashes of what this version of the software makes of the agreement, for comparison with others."""
+        facts = {"the version of scumble": version("scumble"), "the plan that follows": self.plan.to_json()}
+        return {name: hashlib.sha256(json.dumps(fact).encode()).hexdigest() for name, fact in facts.items()}
+
+    def run(self, holder: Answers) -> Release:
+        """The release, by the method as it is. It promises what the parties together can promise."""
+        return replace(self.method.run(self.schema, self.parameters, holder), plan=self.plan)
+
+
+def prepare(agreement: Agreement | str | Path) -> Joint:
+    """Read an agreement and plan by it. No data is involved."""
+    agreed = agreement if isinstance(agreement, Agreement) else read_agreement(Path(agreement))
+    method = flow.method_named(agreed.method)
+    parameters = flow.parameters_of(method, dict(agreed.parameters))
+    schema = agreed.schema_
+    if schema.unit is not Unit.ADD_REMOVE:
+        raise InputError(
+            "Under `unit: replace` the number of rows is public, and no owner knows that of the others. Write "
+            "`unit: add-remove` in the schema."
+        )
+    seats = agreed.seats
+    planned = joint_plan(method.plan(schema, parameters), seats=seats, schema=schema)
+    note = (
+        f"{len(seats.owners)} owners make it together, and {len(seats.compute)} parties compute. Up to "
+        f"{seats.threshold} of these learn nothing else; {seats.threshold + 1} together would see all owners' counts."
+    )
+    planned = replace(planned, notes=(*planned.notes, note))
+    return Joint(agreement=agreed, method=method, parameters=parameters, plan=planned)
+
+
+def draw_up(
+    folder: Path,
+    *,
+    schema: Schema | str | Path,
+    parties: Mapping[str, Mapping[str, Any]],
+    parameters: Mapping[str, Any],
+    rows_at_most: int,
+    method: str = "diffgen",
+    threshold: int | None = None,
+    certificates: Mapping[str, Path] | None = None,
+    deadlines: Mapping[str, int] | None = None,
+) -> Path:
+    """Write an agreement into a new folder, with a key for each party that brings no certificate of its own.
+
+    Everything is checked first: the folder is there with an agreement that can be planned, or not at all.
+    """
+    given = dict(certificates or {})
+    unknown = set(given) - set(parties)
+    if unknown:
+        raise InputError(f"There is a certificate of {sorted(unknown)[0]!r}, which is no party. Name it with --party.")
+    named = flow.method_named(method)
+    chosen = flow.parameters_of(named, named.parameters.jointly(parameters))
+    computing = sum(bool(party["computes"]) for party in parties.values())
+    with staging(folder) as stage:
+        pinned = {
+            name: read_certificate(given[name]) if name in given else make_key(name, stage.folder / name)
+            for name in parties
+        }
+        agreement = agreement_from(
+            {
+                "session": secret_key()[:16].hex(),
+                "method": method,
+                "parameters": chosen.model_dump(mode="json", exclude_unset=True),
+                "threshold": default_threshold(computing) if threshold is None else threshold,
+                "rows_at_most": rows_at_most,
+                "deadlines": dict(deadlines or {}),
+                "parties": {name: {**party, "certificate": pinned[name]} for name, party in parties.items()},
+                "schema": schema_data(flow.schema_of(schema)),
+            }
+        )
+        prepare(agreement)
+        (stage.folder / AGREEMENT_FILE).write_text(agreement.text(), encoding="utf-8")
+        stage.publish()
+    return folder / AGREEMENT_FILE

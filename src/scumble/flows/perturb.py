@@ -1,0 +1,231 @@
+"""The line of those who trust nobody, on the side of the people: blurred records.
+
+    schema + strength -> noise model -> blur row by row -> folder
+
+Nobody holds a table here, so there is no holder and no ledger, and everything streams. What a receiver does with the
+folder is in `mine_flow`.
+"""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from scumble.engines.coding import coder
+from scumble.errors import InputError
+from scumble.files.atomic_folder import staging
+from scumble.files.kinds.blurred import write_blurred
+from scumble.files.release_folder import write_release
+from scumble.flows.charge import check_accepted
+from scumble.flows.progress import Progress
+from scumble.flows.release import check_before_reading, schema_of
+from scumble.model.guarantee import LocalDP, to_json
+from scumble.model.local.noise_model import NoiseModel, for_epsilon, for_privacy
+from scumble.model.local.randomizers import Retained, Truthful, Withheld, parse_share
+from scumble.model.plan import BlurPlan, Spend
+from scumble.model.release import BlurredRelease
+from scumble.model.schema import Attribute, Outside, Schema
+from scumble.model.taxonomy import Tree
+from scumble.privacy.noise import KeyedWords, SystemWords
+from scumble.privacy.perturber import perturb_block
+from scumble.sources import Source, open_source
+
+BLOCK_ROWS = 1 << 17
+REPEATED = (
+    "Without a secret every run draws anew: whoever sees two tables of the same people learns more than the guarantee "
+    "says."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blurred:
+    """A table of blurred records that stands in its folder."""
+
+    folder: Path
+    release: BlurredRelease
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "release": str(self.folder),
+            "guarantee": to_json(self.release.plan.guarantee),
+            "spends": [spend.to_json() for spend in self.release.plan.spends],
+            "records": self.release.records,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def noise_model(
+    schema: Schema | str | Path,
+    *,
+    privacy: object = None,
+    confidence: object = None,
+    noise: str | None = None,
+    epsilon: object = None,
+    truthful: Sequence[str] = (),
+    withhold: Sequence[str] = (),
+    privacy_of: Mapping[str, object] | None = None,
+    retain: Mapping[str, object] | None = None,
+) -> NoiseModel:
+    """How a schema's attributes are to be blurred: by the width of an interval (100 % at 95 %), or by epsilon.
+
+    `privacy_of` has widths of single attributes, `retain` the chance that a category is told as it is.
+    """
+    public = schema_of(schema)
+    widths, chances = privacy_of or {}, retain or {}
+    _check_one_treatment(truthful, withhold, widths, chances)
+    if epsilon is None:
+        made = for_privacy(
+            public,
+            privacy="100%" if privacy is None else privacy,
+            confidence="95%" if confidence is None else confidence,
+            noise=noise or "gaussian",
+            truthful=truthful,
+            withheld=withhold,
+            privacy_of=widths,
+            chosen={name: Retained(probability=parse_share(chance, name=name)) for name, chance in chances.items()},
+        )
+    elif privacy is not None or confidence is not None or noise is not None or widths or chances:
+        raise InputError(
+            "An epsilon decides the noise by itself. Leave out privacy, confidence, noise and retain, or epsilon."
+        )
+    else:
+        made = for_epsilon(public, epsilon=epsilon, truthful=truthful, withheld=withhold)
+    if not isinstance(made.guarantee, LocalDP):
+        return made
+    # A row left out for what it holds would tell what local privacy hides.
+    clamped = [a if a.name in truthful else replace(a, outside=Outside.CLAMP) for a in public.attributes]
+    return replace(made, schema=replace(public, attributes=tuple(clamped)))
+
+
+def _check_one_treatment(*treatments: Iterable[str]) -> None:
+    named = [name for names in treatments for name in set(names)]
+    twice = sorted({name for name in named if named.count(name) > 1})
+    if twice:
+        raise InputError(
+            f"{twice[0]!r} is named twice. An attribute is told truthfully, withheld, or blurred in a way of its own: "
+            "choose one."
+        )
+
+
+def blur_plan(noise: NoiseModel, *, fixed: bool) -> BlurPlan:
+    """What a noise model costs and promises, as it is written down with a table."""
+    guarantee = noise.guarantee
+    local = isinstance(guarantee, LocalDP)
+    spends = [
+        Spend(label=name, epsilon=each.epsilon, purpose=f"{each.blur.kind}, in every record")
+        for name, each in noise.attributes.items()
+        if local and name in noise.told and each.epsilon is not None
+    ]
+    told = [name for name in noise.told if isinstance(noise[name].blur, Truthful)]
+    held = [name for name, blur in noise.blurs.items() if isinstance(blur, Withheld)]
+    notes = [
+        f"Told as they are: {', '.join(told)}." if told else "",
+        f"Withheld: {', '.join(held)}." if held else "",
+        "Values outside the public range and cells that do not parse follow the schema's rule, before anything is "
+        + ("blurred; no row is left out for what is covered." if local else "blurred. A missing number stays missing."),
+        "The noise of each entity is fixed by a secret: blurring the same rows again gives the same table. The promise "
+        "holds against all who do not know it, as far as BLAKE2b is a pseudo-random function."
+        if fixed
+        else REPEATED,
+    ]
+    return BlurPlan(
+        guarantee=guarantee,
+        unit=noise.schema.unit,
+        spends=tuple(spends),
+        cells_at_most=0,
+        notes=tuple(note for note in notes if note),
+    )
+
+
+def perturb(
+    data: Any,
+    *,
+    schema: Schema | str | Path,
+    out: str | Path,
+    secret: bytes | None = None,
+    entity: str | None = None,
+    accept: Sequence[str] = (),
+    delimiter: str = ",",
+    progress: Progress | None = None,
+    **strength: Any,
+) -> Blurred:
+    """Blur a table record by record into a release folder, in constant memory. `strength` is as for `noise_model`.
+
+    With a `secret` and a column that identifies each `entity`, the same rows are always blurred alike.
+    """
+    began = time.perf_counter()
+    tell = progress or (lambda label, done, total: None)
+    if (secret is None) != (entity is None):
+        raise InputError("A secret fixes the noise of entities, so give both: --secret FILE and --entity COLUMN.")
+    noise = noise_model(schema, **strength)
+    planned = blur_plan(noise, fixed=secret is not None)
+    check_accepted(planned.guarantee, accept)
+    source = open_source(data, delimiter=delimiter)
+    read = told_schema(noise)
+    check_before_reading(source, read)
+    if entity is not None and entity not in source.columns():
+        raise InputError(f"There is no column {entity!r} to tell entities apart. Give --entity a name from the header.")
+    words = SystemWords() if secret is None else KeyedWords(secret)
+    with staging(Path(out)) as stage:
+        blocks = (
+            perturb_block(noise, codes, words=words, entities=names)
+            for codes, names in coded_blocks(
+                source, read, entity, lambda done, total: tell("blurring rows", done, total)
+            )
+        )
+        made = BlurredRelease(
+            method="perturb",
+            parameters={name: _told_parameter(value) for name, value in strength.items() if value},
+            plan=planned,
+            schema=noise.published,
+            noise=noise,
+            records=write_blurred(stage.folder / "table.csv", noise, blocks),
+        )
+        write_release(made, stage.folder, {})
+        stage.publish()
+    return Blurred(folder=Path(out), release=made, seconds=time.perf_counter() - began)
+
+
+def _told_parameter(value: Any) -> list[str] | str:
+    if isinstance(value, Mapping):
+        return [f"{name}={each}" for name, each in value.items()]
+    return [str(each) for each in value] if isinstance(value, list | tuple) else str(value)
+
+
+def told_schema(noise: NoiseModel) -> Schema:
+    """The schema of the true values that are read: what is withheld is not."""
+    attributes = tuple(noise.schema[name] for name in noise.told)
+    return replace(noise.schema, attributes=attributes, target=noise.published.target, identifiers=())
+
+
+def coded_blocks(
+    source: Source, schema: Schema, entity: str | None = None, progress: Any = None
+) -> Iterator[tuple[dict[str, npt.NDArray[np.integer]], list[str] | None]]:
+    """Coded columns, without the rows that the schema drops, and whose they are."""
+    coders = {attribute.name: coder(attribute) for attribute in schema.attributes}
+    wanted = schema
+    if entity is not None and entity not in coders:
+        wanted = reading([*coders, entity])
+    for whole in source.batches(wanted, progress):
+        for start in range(0, len(whole), BLOCK_ROWS):
+            batch = whole.slice(start, BLOCK_ROWS)
+            columns = {name: code(batch.column(name)) for name, code in coders.items()}
+            masks = [column.kept for column in columns.values() if column.kept is not None]
+            kept = np.flatnonzero(np.logical_and.reduce(masks)) if masks else np.arange(len(batch))
+            names = None
+            if entity is not None:
+                texts = batch.column(entity).cast(pa.string()).fill_null("")
+                names = texts.take(pa.array(kept)).to_pylist()
+            yield {name: column.codes[kept] for name, column in columns.items()}, names
+
+
+def reading(names: Iterable[str]) -> Schema:
+    """A schema that names columns to be read, and says nothing of them."""
+    nothing = Tree.flat(["-"])
+    return Schema(attributes=tuple(Attribute(name=n, domain=nothing, outside=Outside.CLAMP) for n in names))

@@ -1,0 +1,190 @@
+"""The straight line: schema and method make a plan, the ledger reserves it, the holder answers, a folder appears.
+
+    schema -> plan -> reserve -> read rows -> answers -> folder -> settle
+
+No row is read before `reserve`. After it, whatever happens, the charge stands.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from scumble.engines import ENGINES, Engine
+from scumble.errors import InputError
+from scumble.files.atomic_folder import staging
+from scumble.files.release_folder import read_manifest, read_release, write_release
+from scumble.files.schema_file import read_schema
+from scumble.files.validation import wrong_parameter
+from scumble.files.verify import verify_folder
+from scumble.flows.charge import charged_rows, check_accepted, reporting_charge
+from scumble.flows.progress import Progress
+from scumble.methods import METHODS
+from scumble.methods.method import Method, Params
+from scumble.model.guarantee import to_json
+from scumble.model.plan import Planned
+from scumble.model.release import CellRelease, RecordRelease, Release
+from scumble.model.schema import Schema
+from scumble.privacy.holder import Holder
+from scumble.privacy.ledger import Ledger, Receipt
+from scumble.privacy.noise import Noise, PaidNoise
+from scumble.sources import Source, check_columns, open_source
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """A release that stands in its folder."""
+
+    folder: Path
+    release: Release
+    receipt: Receipt
+    recommended: str
+    """The file to start with."""
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        told = told_of(self.folder, self.release)
+        return {**told, "recommended": self.recommended, "seconds": round(self.seconds, 3)}
+
+
+def told_of(folder: Path, release: Release) -> dict[str, Any]:
+    """A release as plain data: where it is, what it promises, what it cost, how much it holds."""
+    return {
+        "release": str(folder),
+        "guarantee": to_json(release.plan.guarantee),
+        "spends": [spend.to_json() for spend in release.plan.spends],
+        **size_of(release),
+    }
+
+
+def size_of(release: Release) -> dict[str, int]:
+    """How much a release holds: cells, or records."""
+    if isinstance(release, CellRelease):
+        return {"cells": len(release.count)}
+    assert isinstance(release, RecordRelease)
+    return {"records": release.records}
+
+
+def method_named(name: str) -> Method:
+    for method in METHODS:
+        if method.name == name:
+            return method
+    raise InputError(f"There is no method {name!r}. There is: {', '.join(method.name for method in METHODS)}.")
+
+
+def parameters_of(method: Method, values: dict[str, Any]) -> Params:
+    """A method's parameters from plain values, checked."""
+    try:
+        return method.parameters(**values)
+    except ValidationError as error:
+        raise InputError(f"{method.name}: {wrong_parameter(error)} See `scumble release --help`.") from error
+
+
+def schema_of(schema: Schema | str | Path) -> Schema:
+    return schema if isinstance(schema, Schema) else read_schema(Path(schema))
+
+
+def plan(*, schema: Schema | str | Path, method: str = "diffgen", **parameters: Any) -> Planned:
+    """What a release would cost, spend by spend. No data is involved."""
+    chosen = method_named(method)
+    return chosen.plan(schema_of(schema), parameters_of(chosen, parameters))
+
+
+def release(
+    data: Any,
+    *,
+    schema: Schema | str | Path,
+    out: str | Path,
+    method: str = "diffgen",
+    dataset: str | None = None,
+    ledger: str | Path | None = None,
+    engine: str = "memory",
+    table: bool = True,
+    delimiter: str = ",",
+    accept: Sequence[str] = (),
+    progress: Progress | None = None,
+    **parameters: Any,
+) -> Published:
+    """Spend and publish: from a table and its schema to a folder that can be handed to a stranger.
+
+    `data` is a path, a pattern, the address of a table or a frame (`scumble.sources` lists them);
+    `parameters` are the method's own, `epsilon` first among them. A guarantee that is not differential privacy must be
+    accepted by name: `accept=["unproven"]`.
+    """
+    began = time.perf_counter()
+    tell = progress or (lambda label, done, total: None)
+    with reporting_charge() as charge:
+        public = schema_of(schema)
+        chosen = method_named(method)
+        settings = parameters_of(chosen, parameters)
+        planned = chosen.plan(public, settings)
+        check_accepted(planned.guarantee, accept)
+        source = open_source(data, delimiter=delimiter, engine=engine)
+        check_before_reading(source, public, engine)
+        with staging(Path(out)) as stage, Ledger.open(None if ledger is None else Path(ledger)) as book:
+            charge.begun = True
+            receipt = charge.receipt = book.reserve(
+                dataset=source.name if dataset is None else dataset,
+                unit=public.unit,
+                guarantee=planned.guarantee,
+                method=chosen.name,
+                spends=[spend.to_json() for spend in planned.spends],
+            )
+            with charged_rows(book, receipt, engine, source, public, tell) as rows:
+                made = run(chosen, public, settings, rows, PaidNoise(), tell)
+                digest = write_release(
+                    made,
+                    stage.folder,
+                    receipt.to_json(),
+                    table=table,
+                    progress=lambda done, total: tell("writing table.csv", done, total),
+                )
+            stage.publish()
+            charge.published = Path(out)
+            book.settle(receipt, digest)
+    recommended = str(read_manifest(Path(out))["recommended"])
+    seconds = time.perf_counter() - began
+    return Published(folder=Path(out), release=made, receipt=receipt, recommended=recommended, seconds=seconds)
+
+
+def run(
+    method: Method, schema: Schema, parameters: Params, engine: Engine, noise: Noise, progress: Progress | None = None
+) -> Release:
+    """Plan, hold, run: a release in memory with no ledger. Only `release` may be used on private rows."""
+    planned = method.plan(schema, parameters)
+    done = 0
+
+    def answered(label: str) -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(label, done, sum(spend.times for spend in holder.purse.plan.spends))
+
+    holder = Holder(engine=engine, noise=noise, plan=planned, answered=answered)
+    return method.run(schema, parameters, holder)
+
+
+def load_release(folder: str | Path) -> Release:
+    """A release read back from its folder."""
+    return read_release(Path(folder))
+
+
+def verify(folder: str | Path) -> list[str]:
+    """Check a release folder without the private data; every check that held, in words."""
+    return verify_folder(Path(folder))
+
+
+def check_before_reading(source: Source, schema: Schema, engine: str = "memory") -> None:
+    """Refuse what can be told to be wrong from the header, the schema and the options alone."""
+    if engine not in ENGINES:
+        raise InputError(f"There is no engine {engine!r}. There is: {', '.join(ENGINES)}.")
+    drafted = [attribute.name for attribute in schema.attributes if attribute.unconfirmed]
+    if drafted:
+        raise InputError(
+            f"The domain of {', '.join(drafted)} was drafted from the data and is `unconfirmed`. Check that it is "
+            "public knowledge, then delete the line `unconfirmed: true`."
+        )
+    check_columns(source, schema)

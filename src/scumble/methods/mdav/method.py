@@ -1,0 +1,170 @@
+"""The methods of EDBT 2019 as the straight line calls them: `mdav`, `i-mdav`, `s-mdav`, `plain`.
+
+They are here to be compared with; what a user should take is `microaggregate`. All are under `replace`, with the number
+of rows public. What each promises is in PROOF.md, and in the guarantee it plans.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from scumble.errors import InputError
+from scumble.methods.coordinates import Layout, collect
+from scumble.methods.grouped_records import PublishedGroups, record_release
+from scumble.methods.mdav.mdav import check_group_size, group_sizes, mdav
+from scumble.methods.mdav.queries import Grouping, GroupSums
+from scumble.methods.method import Exact, Params
+from scumble.model.counts import Integers
+from scumble.model.guarantee import KAnonymity, PureDP, Unit, Unproven
+from scumble.model.plan import Plan, PlanWithoutDP, Spend
+from scumble.model.release import RecordRelease
+from scumble.model.schema import Schema
+from scumble.privacy.holder import Answers
+from scumble.privacy.query import Block, RowMeasurement, Sensitivity
+
+SUMS = "sums of every group"
+REFUTED = (
+    "The groups of neighbouring tables differ by far more than the two records that its noise is made for "
+    "(docs/s-mdav-violation.md)."
+)
+
+
+class PlainParams(Params):
+    """Parameters of `plain`."""
+
+    epsilon: Annotated[Exact, Field(description="The privacy budget of the whole release.")]
+
+
+class GroupParams(Params):
+    """Parameters of `mdav`."""
+
+    k: Annotated[int, Field(description="The smallest group.")]
+
+
+class NoisyGroupParams(GroupParams):
+    """Parameters of `i-mdav` and `s-mdav`."""
+
+    epsilon: Annotated[Exact, Field(description="The privacy budget, or what is claimed to be one.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyGroups:
+    """`plain`, `i-mdav` and `s-mdav`: sums of groups with noise."""
+
+    name: str
+    summary: str
+    grouping: Grouping
+    parameters: type[Params]
+
+    def plan(self, schema: Schema, parameters: PlainParams | NoisyGroupParams) -> Plan | PlanWithoutDP:
+        query = self._query(schema, parameters)
+        bound = query.sensitivity(schema.unit).bound
+        assert schema.rows is not None
+        claim = PureDP(epsilon=parameters.epsilon, unit=schema.unit)
+        spend = Spend(label=SUMS, epsilon=parameters.epsilon, purpose=f"noise for a change of {bound:,} weighted units")
+        groups = len(query.sizes(schema.rows))
+        if self.grouping is Grouping.STABLE:
+            unproven = Unproven(claim=claim, reason=REFUTED)
+            return PlanWithoutDP(guarantee=unproven, unit=schema.unit, spends=(spend,), cells_at_most=groups)
+        return Plan(guarantee=claim, spends=(spend,), cells_at_most=groups)
+
+    def run(self, schema: Schema, parameters: PlainParams | NoisyGroupParams, holder: Answers) -> RecordRelease:
+        return record_release(self.groups(schema, parameters, holder), schema, parameters)
+
+    def groups(self, schema: Schema, parameters: PlainParams | NoisyGroupParams, holder: Answers) -> PublishedGroups:
+        """The groups that are published, before they are written out as records."""
+        query = self._query(schema, parameters)
+        assert schema.rows is not None
+        sums = holder.measure(query, spend=SUMS)
+        centres = query.centres(sums, schema.rows)
+        return PublishedGroups(
+            method=self.name,
+            plan=self.plan(schema, parameters),
+            names=tuple(attribute.name for attribute in schema.attributes),
+            centres=tuple(tuple(float(value) for value in line) for line in centres),
+            sizes=query.sizes(schema.rows),
+        )
+
+    def _query(self, schema: Schema, parameters: PlainParams | NoisyGroupParams) -> GroupSums:
+        k = 1
+        if isinstance(parameters, NoisyGroupParams):
+            check_group_size(parameters.k, schema.rows)
+            k = parameters.k
+        query = GroupSums(schema=schema, grouping=self.grouping, k=k)
+        assert query.amounts  # categories are refused here, before anything is asked
+        return query
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExactSums(RowMeasurement):
+    """MDAV's group sums as they are, categories included. They have no bound: only `Holder.disclose` tells them."""
+
+    layout: Layout
+    k: int
+
+    def answer(self, blocks: Iterable[Block]) -> Integers:
+        rows = collect(blocks, len(self.layout.schema.attributes))
+        numbers = self.layout.numbers(rows)
+        sums = np.zeros((len(group_sizes(len(rows), self.k)), numbers.shape[1]), dtype=np.int64)
+        np.add.at(sums, mdav(self.layout.standardized(rows), self.k), numbers)
+        return sums
+
+    def sensitivity(self, unit: Unit) -> Sensitivity:
+        """None is declared: one record can change every group of MDAV."""
+        raise InputError("mdav has no sensitivity and no noise. Use microaggregate for differential privacy.")
+
+
+class MDAV:
+    """`mdav`: k-anonymous groups without noise, of numbers and categories."""
+
+    name = "mdav"
+    summary = "Groups of at least k similar records with their exact averages. k-anonymity, no differential privacy."
+    parameters = GroupParams
+
+    def plan(self, schema: Schema, parameters: GroupParams) -> PlanWithoutDP:
+        if schema.unit is not Unit.REPLACE or schema.rows is None:
+            raise InputError("mdav tells the exact number of rows. Set `unit: replace` and `rows:` in the schema.")
+        check_group_size(parameters.k, schema.rows)
+        assert Layout(schema=schema).amounts
+        groups = len(group_sizes(schema.rows, parameters.k))
+        return PlanWithoutDP(guarantee=KAnonymity(k=parameters.k), unit=schema.unit, spends=(), cells_at_most=groups)
+
+    def run(self, schema: Schema, parameters: GroupParams, holder: Answers) -> RecordRelease:
+        return record_release(self.groups(schema, parameters, holder), schema, parameters)
+
+    def groups(self, schema: Schema, parameters: GroupParams, holder: Answers) -> PublishedGroups:
+        """The groups that are published, before they are written out as records."""
+        layout = Layout(schema=schema)
+        assert schema.rows is not None
+        sizes = group_sizes(schema.rows, parameters.k)
+        sums = holder.disclose(ExactSums(layout=layout, k=parameters.k))
+        return PublishedGroups(
+            method=self.name,
+            plan=self.plan(schema, parameters),
+            names=tuple(attribute.name for attribute in schema.attributes),
+            centres=tuple(tuple(centre) for centre in layout.representatives(sums.astype(np.float64), sizes)),
+            sizes=sizes,
+        )
+
+
+PLAIN = NoisyGroups(
+    name="plain",
+    summary="Every record with noise of its own: the baseline of the papers.",
+    grouping=Grouping.RECORDS,
+    parameters=PlainParams,
+)
+I_MDAV = NoisyGroups(
+    name="i-mdav",
+    summary="Averages of blocks of a public order, with noise for every block (VLDB Journal 2014).",
+    grouping=Grouping.INSENSITIVE,
+    parameters=NoisyGroupParams,
+)
+S_MDAV = NoisyGroups(
+    name="s-mdav",
+    summary="MDAV's averages with the noise of EDBT 2019: its privacy claim does not hold.",
+    grouping=Grouping.STABLE,
+    parameters=NoisyGroupParams,
+)

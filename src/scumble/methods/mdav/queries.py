@@ -1,0 +1,110 @@
+"""The baselines' one question: sums of the records of each group, whose noise the centroids are made from.
+
+Three ways to form groups share it: every record its own group (plain), blocks of ranks in a public order (I-MDAV), and
+MDAV, which S-MDAV is when it is run on one table. What differs is how far one record can move the sums. Sizes follow
+from the public number of rows and k, so they are not asked for, and the division comes after the noise.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from scumble.errors import InputError
+from scumble.methods.coordinates import Amounts, Layout, collect, require_numbers
+from scumble.methods.mdav.insensitive import insensitive_mdav, insensitive_sizes
+from scumble.methods.mdav.mdav import group_sizes, mdav
+from scumble.model.counts import Integers
+from scumble.model.guarantee import Unit
+from scumble.model.schema import Schema
+from scumble.privacy.query import Block, RowMeasurement, Sensitivity
+
+COMMON_RANGE = 1 << 32
+"""Amounts are multiplied so that all attributes have about this range, and get noise in proportion to their own."""
+
+
+class Grouping(StrEnum):
+    """How records are put together."""
+
+    RECORDS = "records"
+    INSENSITIVE = "insensitive"
+    STABLE = "stable"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupSums(RowMeasurement):
+    """For each group and attribute the sum of weighted amounts, group after group."""
+
+    schema: Schema
+    grouping: Grouping
+    k: int = 1
+
+    @cached_property
+    def amounts(self) -> tuple[Amounts, ...]:
+        return require_numbers(self.schema, self.grouping)
+
+    @cached_property
+    def weights(self) -> Integers:
+        """Public whole factors that bring every attribute to nearly the same range."""
+        return np.array([max(1, COMMON_RANGE // max(1, scale.largest)) for scale in self.amounts], dtype=np.int64)
+
+    @property
+    def reach(self) -> int:
+        """The largest change of one group's sums, all attributes together, when one of its records changes."""
+        return sum(int(weight) * scale.largest for weight, scale in zip(self.weights, self.amounts, strict=True))
+
+    def sizes(self, rows: int) -> Integers:
+        """How many records each group has."""
+        if self.grouping is Grouping.RECORDS:
+            return np.ones(rows, dtype=np.int64)
+        return insensitive_sizes(rows, self.k) if self.grouping is Grouping.INSENSITIVE else group_sizes(rows, self.k)
+
+    def groups(self, rows: Integers) -> Integers:
+        """The group of each coded row."""
+        if self.grouping is Grouping.RECORDS:
+            return np.arange(len(rows))
+        if self.grouping is Grouping.INSENSITIVE:
+            largest = [scale.largest for scale in self.amounts]
+            return insensitive_mdav(self.numbers(rows), largest, self.k)
+        return mdav(Layout(schema=self.schema).standardized(rows), self.k)
+
+    def numbers(self, rows: Integers) -> Integers:
+        columns = [scale.of_codes(codes) for scale, codes in zip(self.amounts, rows.T, strict=True)]
+        return np.stack(columns, axis=1)
+
+    def answer(self, blocks: Iterable[Block]) -> Integers:
+        rows = collect(blocks, len(self.schema.attributes))
+        sums = np.zeros((len(self.sizes(len(rows))), len(self.amounts)), dtype=np.int64)
+        np.add.at(sums, self.groups(rows), self.numbers(rows) * self.weights)
+        return sums.ravel()
+
+    def sensitivity(self, unit: Unit) -> Sensitivity:
+        """Under replace, with R = `reach`, the most that exchanging one member moves a group's sums.
+
+        `records`: one group of one changes: R. `insensitive`: every block of ranks exchanges at most one member, so all
+        groups together move by at most (number of groups) R. `stable`: 2 R is the paper's claim, that two groups
+        exchange one member each. It does NOT hold when each table is grouped by itself (PROOF.md).
+        """
+        if unit is not Unit.REPLACE:
+            raise InputError(
+                "This method's groups follow from the number of rows, which add-remove keeps secret. Set "
+                "`unit: replace` and `rows:` in the schema, or use microaggregate."
+            )
+        assert self.schema.rows is not None
+        groups = {
+            Grouping.RECORDS: 1,
+            Grouping.INSENSITIVE: len(self.sizes(self.schema.rows)),
+            Grouping.STABLE: 2,
+        }
+        return Sensitivity(bound=max(1, groups[self.grouping] * self.reach))
+
+    def centres(self, sums: Integers, rows: int, *, clamp: bool = True) -> npt.NDArray[np.float64]:
+        """Centroids from noisy sums: divided after the noise, brought back into the public domain."""
+        table = sums.reshape(-1, len(self.amounts)) / self.weights / self.sizes(rows)[:, None]
+        if clamp:
+            table = np.clip(table, 0, [scale.largest for scale in self.amounts])
+        lows = np.array([float(scale.low) for scale in self.amounts])
+        return lows + table * np.array([float(scale.unit) for scale in self.amounts])

@@ -1,0 +1,88 @@
+"""Labelled rows to learn from or to be tested on, raw or released: codes, labels and how often each row counts."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from scumble.errors import InputError
+from scumble.model.counts import Integers, digits_of
+from scumble.model.schema import Schema
+
+LARGEST_KEY = 2**62
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """Rows coded by a schema, which travels beside them: raw rows by the raw one, a release by the published one.
+
+    `codes` has a column for each of `schema.predictors`; `labels` are places in `schema.classes`; `weights` are whole
+    numbers, zero or more, saying how often each row stands there (None: once).
+    """
+
+    codes: npt.NDArray[np.integer]
+    labels: npt.NDArray[np.integer]
+    weights: npt.NDArray[np.integer] | None = None
+
+    def __post_init__(self) -> None:
+        if self.codes.ndim != 2 or self.labels.shape != self.codes.shape[:1]:
+            raise InputError("A sample has one row of codes for each label. Give codes as (rows, predictors).")
+        if self.weights is not None:
+            if self.weights.shape != self.labels.shape or not np.issubdtype(self.weights.dtype, np.integer):
+                raise InputError("The weights of a sample are one whole number a row. Give published, rounded counts.")
+            if self.weights.size and self.weights.min() < 0:
+                raise InputError("A weight is negative. Use the published counts of a release, not the measured ones.")
+
+    @property
+    def counts(self) -> Integers:
+        """How often each row stands there."""
+        if self.weights is None:
+            return np.ones(len(self.labels), dtype=np.int64)
+        return self.weights.astype(np.int64)
+
+    def merged(self, schema: Schema) -> "Sample":
+        """The distinct rows in the order of their codes, with counts; rows that count zero times are left out.
+
+        Everything learned from the result depends on the table as a multiset alone: neither the order of rows nor
+        whether a repeated row is written twice or with weight two can make a difference.
+        """
+        check_fit(self, schema)
+        here = np.flatnonzero(self.counts)
+        codes, labels, counts = self.codes[here].astype(np.int64), self.labels[here].astype(np.int64), self.counts[here]
+        sizes = [attribute.domain.size for attribute in schema.predictors] + [len(schema.classes)]
+        key = np.zeros(len(here), dtype=np.int64)
+        bound = 1
+        for column, size in zip((*codes.T, labels), sizes, strict=True):
+            if bound * size > LARGEST_KEY:
+                # Numbering the keys that occur keeps their order and makes room.
+                _, key = np.unique(key, return_inverse=True)
+                bound = len(here)
+            key = key * size + column
+            bound *= size
+        _, first, place = np.unique(key, return_index=True, return_inverse=True)
+        weights = np.zeros(len(first), dtype=np.int64)
+        np.add.at(weights, place, counts)
+        return Sample(codes=codes[first], labels=labels[first], weights=weights)
+
+
+def sample_of_counts(schema: Schema, count: Integers) -> Sample:
+    """The cells of a release as weighted rows: `count` has shape (cells, classes), cells in row-major order."""
+    sizes = [attribute.domain.size for attribute in schema.predictors]
+    cells, labels = np.nonzero(count)
+    codes = np.stack(digits_of(cells, sizes), axis=1)
+    return Sample(codes=codes, labels=labels, weights=count[cells, labels])
+
+
+def check_fit(sample: Sample, schema: Schema) -> None:
+    """Refuse a sample that was coded by another schema, as far as sizes can tell."""
+    if schema.target is None:
+        raise InputError("The schema has no `target`, so there is no class to predict. Add one.")
+    target = schema[schema.target]
+    if sample.codes.shape[1] != len(schema.predictors):
+        raise InputError(
+            f"The sample has {sample.codes.shape[1]} columns, the schema {len(schema.predictors)} predictors. "
+            "Code the rows by this schema."
+        )
+    for attribute, column in (*zip(schema.predictors, sample.codes.T, strict=True), (target, sample.labels)):
+        if column.size and not (column.min() >= 0 and column.max() < attribute.domain.size):
+            raise InputError(f"{attribute.name!r} has codes outside its domain. Code the rows by this schema.")

@@ -1,0 +1,1 @@
+"""A decision tree learned from noisy cell counts with known variance."""

@@ -1,0 +1,121 @@
+"""Blurring records: a block of a table at a time, or one record on its owner's machine.
+
+Every value gets one word of 62 bits from a source in `scumble.privacy.noise`, and its channel turns code and word into
+the published code: whole numbers throughout, so that the law in force is exactly the noise model's. The values of one
+record get independent words, so the budgets of its attributes add up to the guarantee.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+import numpy as np
+import numpy.typing as npt
+
+from scumble.errors import InputError
+from scumble.model.counts import Integers
+from scumble.model.local.noise_model import NoiseModel
+from scumble.model.local.randomized_attribute import BlurredAttribute
+from scumble.model.schema import Attribute, Outside
+from scumble.model.taxonomy import Grid
+from scumble.privacy.noise import KeyedWords, SystemWords, Words
+
+Value = str | int | float | Decimal | None
+
+
+def perturb_block(
+    model: NoiseModel,
+    columns: Mapping[str, npt.NDArray[np.integer]],
+    *,
+    words: Words | None = None,
+    entities: Sequence[str] | None = None,
+) -> dict[str, Integers]:
+    """Coded columns of true values as coded columns of the published schema, withheld ones left out.
+
+    By default every call draws anew, and each costs privacy again. With `KeyedWords` and the rows' `entities` a
+    repetition returns the same blurred values; entities that occur twice with the same value are blurred alike.
+    """
+    source = words or SystemWords()
+    if isinstance(source, KeyedWords) and entities is None:
+        raise InputError(
+            "A secret fixes the noise of entities, but none are named. Give a column that identifies them."
+        )
+    result = {}
+    for name in model.told:
+        codes = columns[name]
+        names = entities if entities is not None else [""] * len(codes)
+        result[name] = _blur(model[name], codes, source, names)
+    return result
+
+
+def _blur(blurred: BlurredAttribute, codes: npt.NDArray[np.integer], words: Words, entities: Sequence[str]) -> Integers:
+    true = codes.astype(np.int64)
+    return blurred.apply(true, words.draw(_context(blurred), entities, true))
+
+
+def _context(blurred: BlurredAttribute) -> bytes:
+    """What noise depends on besides entity, value and secret: the attribute, its domain and the whole blur."""
+    grid = blurred.attribute.domain
+    edges = [str(edge) for edge in grid.edges] + [str(grid.step)] if isinstance(grid, Grid) else list(grid.labels)
+    return json.dumps([blurred.attribute.name, edges, repr(blurred.blur)]).encode()
+
+
+class Perturber:
+    """Blurs one record at a time where it belongs, keeping nothing but the noise model and the person's secret.
+
+    The perturbation of an entity is fixed: asked again, it returns the same blurred value, so nobody learns more by
+    asking often (section 2 of the paper). A value that has changed is blurred afresh, which costs its privacy again.
+    Whoever learns the secret can take the noise off; the promise holds against everybody else, as far as BLAKE2b is a
+    pseudo-random function.
+    """
+
+    def __init__(self, model: NoiseModel, *, secret: bytes) -> None:
+        self._model = model
+        self._words = KeyedWords(secret)
+
+    def perturb(self, record: Mapping[str, Value], *, entity: str = "") -> dict[str, str]:
+        """The blurred record as text, as it would stand in the published table. `entity` tells apart the people, or
+        things, that share one secret."""
+        model = self._model
+        missing = [name for name in model.told if name not in record]
+        if missing:
+            raise InputError(f"The record has no {missing[0]!r}. Give None where a value is missing.")
+        result = {}
+        for name in model.told:
+            code = code_of(model.schema[name], record[name])
+            blurred = _blur(model[name], np.array([code]), self._words, [entity])
+            result[name] = text_of(model.published[name], int(blurred[0]))
+        return result
+
+
+def code_of(attribute: Attribute, value: Value) -> int:
+    """The code of one value by the schema's rules: numbers off the range are clamped to it, unless they are to be
+    dropped. Errors here are told to the owner of the value alone."""
+    domain, text = attribute.domain, None if value is None else str(value).strip()
+    if text is None or text == "" or text == attribute.missing:
+        if attribute.missing_code is None:
+            raise InputError(f"{attribute.name!r} is empty, and the schema knows no missing value of it. Withhold it.")
+        return attribute.missing_code
+    if not isinstance(domain, Grid):
+        if text not in domain.codes:
+            raise InputError(f"{attribute.name!r} is {text!r}, no value of its domain. Use a leaf exactly as written.")
+        return domain.codes[text]
+    try:
+        number = float(text)
+    except ValueError as error:
+        raise InputError(f"{attribute.name!r} is {text!r}, not a number. Give one, or withhold it.") from error
+    if math.isnan(number):
+        raise InputError(f"{attribute.name!r} is not a number. Give one, or withhold it.")
+    edges = domain.edge_floats
+    if attribute.outside is Outside.DROP and not edges[0] <= number < edges[-1]:
+        raise InputError(f"{attribute.name!r} is {text}, outside its public range, and the schema drops such values.")
+    return int(np.clip(np.searchsorted(edges, number, side="right") - 1, 0, domain.cells - 1))
+
+
+def text_of(attribute: Attribute, code: int) -> str:
+    """A published code as it is written: where the cell of a number begins on a regular grid, an interval elsewhere."""
+    domain = attribute.domain
+    if isinstance(domain, Grid) and domain.step is not None and code < domain.cells:
+        return format(domain.edge(code).normalize(), "f")
+    return domain.labels[code]

@@ -1,0 +1,1 @@
+"""Figures of Mohammed, Chen, Fung and Yu (KDD 2011)."""

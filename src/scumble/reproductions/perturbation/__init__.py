@@ -1,0 +1,1 @@
+"""Figures and tables of Agrawal and Srikant (SIGMOD 2000)."""

@@ -1,0 +1,147 @@
+"""Where rows come from: files, patterns of files, frames, tables of databases. `Source` tells how they are read.
+
+| given | read |
+|---|---|
+| `people.csv`, `people.csv.gz`, `.zst`, `.bz2`, `.lz4` | CSV |
+| `people.parquet` | Parquet |
+| `people-*.parquet`, `2026/**/*.csv.gz` | all files of the pattern as one table |
+| `people.duckdb::patients` | a table or view of a DuckDB database |
+| `postgresql://user@host/database::public.patients` | a table or view in PostgreSQL |
+| a pandas, polars, Arrow or Spark frame | itself |
+"""
+
+import glob
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any
+
+import pyarrow as pa
+
+from scumble.errors import InputError
+from scumble.model.schema import Schema
+from scumble.sources.csv import CSVSource
+from scumble.sources.databases import database_table
+from scumble.sources.frames import FrameSource, frame_source
+from scumble.sources.parquet import ParquetSource
+from scumble.sources.source import Progress, Source
+from scumble.sources.spark import spark_files, spark_frame, to_spark
+
+__all__ = [
+    "CSVSource",
+    "FrameSource",
+    "ManySource",
+    "ParquetSource",
+    "Source",
+    "check_columns",
+    "hand_out",
+    "open_source",
+]
+
+SPARK = "spark"
+FILES = "Give a CSV or Parquet file, or a pattern of such files"
+
+
+def open_source(data: Any, *, delimiter: str = ",", engine: str = "memory") -> Source:
+    """A source from a path, a pattern, the address of a table, or any frame that narwhals knows.
+
+    With the engine `spark`, Spark reads whatever has a path.
+    """
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
+        raise InputError(f"The delimiter {delimiter!r} is not one ASCII character. Give one such as ';'.")
+    scanned = _scan(data, delimiter=delimiter, engine=engine)
+    if scanned is not None:
+        return scanned
+    if not isinstance(data, str | Path):
+        return frame_source(data)
+    path = Path(data)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder. {FILES}: '{path}/*.parquet'.")
+    if path.exists():
+        return _file_source(path, delimiter)
+    if not glob.has_magic(str(path)):
+        raise InputError(f"There is no file {path}. {FILES}.")
+    anchor = Path(path.anchor or ".")
+    found = sorted(each for each in anchor.glob(str(path.relative_to(path.anchor))) if each.is_file())
+    if not found:
+        raise InputError(f"No file fits the pattern {path}. {FILES}.")
+    return ManySource(parts=tuple(_file_source(each, delimiter) for each in found), name=path.stem)
+
+
+def _scan(data: object, *, delimiter: str, engine: str) -> Source | None:
+    """The source behind `data` where one of the engines' own libraries reads it; None where it is an ordinary file or
+    frame. With the engine `spark`, Spark reads whatever has a path."""
+    if not isinstance(data, str | PurePath):
+        return spark_frame(data)
+    return database_table(str(data)) or (spark_files(data, delimiter) if engine == SPARK else None)
+
+
+def _file_source(path: Path, delimiter: str) -> Source:
+    if path.suffix.lower() in {".parquet", ".pq"}:
+        return ParquetSource(path=path)
+    return CSVSource(path=path, delimiter=delimiter)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManySource:
+    """Several files that are one table: the same columns, in whatever order."""
+
+    parts: tuple[Source, ...]
+    name: str
+
+    def columns(self) -> tuple[str, ...]:
+        return self.parts[0].columns()
+
+    def kinds(self) -> pa.Schema | None:
+        return self.parts[0].kinds()
+
+    def batches(self, schema: Schema, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
+        for number, part in enumerate(self.parts, start=1):
+            yield from part.batches(schema)
+            if progress is not None:
+                progress(number, len(self.parts))
+
+
+def check_columns(source: Source, schema: Schema) -> None:
+    """Compare the header of every file with the schema. Further columns are left alone; they are never read."""
+    parts: Iterable[Source] = source.parts if isinstance(source, ManySource) else (source,)
+    for part in parts:
+        _check_one(part, schema)
+
+
+def _check_one(source: Source, schema: Schema) -> None:
+    columns = source.columns()
+    where = getattr(source, "path", source.name)
+    repeated = sorted({name for name in columns if columns.count(name) > 1})
+    wanted = [attribute.name for attribute in schema.attributes]
+    found = [name for name in wanted if name in columns]
+    if not found:
+        if isinstance(source, CSVSource):
+            raise InputError(f"{where}: its first line has none of the schema's columns. {source.hint(wanted)}")
+        raise InputError(f"{where} has none of the schema's columns. Compare the names in the schema and the table.")
+    absent = [name for name in wanted if name not in columns]
+    if absent:
+        raise InputError(
+            f"{where}: no column {', '.join(repr(name) for name in absent)}, which the schema describes. "
+            "Correct the name in the schema, or take the attribute out."
+        )
+    if repeated:
+        shown = next((name for name in repeated if name in wanted), None)
+        raise InputError(
+            f"{where}: the column {shown!r} stands twice in the header. Rename one of them."
+            if shown
+            else f"{where}: a column stands twice in the header. Rename one of them."
+        )
+    kinds = source.kinds()
+    if kinds is not None:
+        nested = [name for name in wanted if pa.types.is_nested(kinds.field(name).type)]
+        if nested:
+            raise InputError(
+                f"{where}: the column {nested[0]!r} holds lists or records, not single values. Take it apart, or "
+                "take the attribute out of the schema."
+            )
+
+
+def hand_out(table: pa.Table, kind: str) -> Any | None:
+    """The table as a frame of the kind where an engine's library makes it, else None."""
+    return to_spark(table) if kind == "pyspark" else None

@@ -1,0 +1,178 @@
+"""Tables in databases, `DATABASE::TABLE`: a DuckDB file by DuckDB itself, PostgreSQL by its ADBC driver.
+
+DuckDB's own scanner of PostgreSQL is an extension that it downloads from its maker at run time; the ADBC driver comes
+with the package's extra `postgres` like every other dependency, and hands rows over as Arrow batches too.
+
+Numbers come as numbers. Whatever is neither a number nor text comes as the text that the database makes of it.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from scumble.errors import InputError, ScumbleError
+from scumble.model.schema import Schema
+from scumble.sources.source import Progress, Source
+
+BATCH_ROWS = 1 << 16
+MEMORY_LIMIT = "500MB"
+POSTGRES = ("postgresql://", "postgres://")
+
+
+def database_table(data: str) -> Source | None:
+    """The source behind `DATABASE::TABLE`; None where `data` is no such address."""
+    database, apart, table = data.rpartition("::")
+    if data.startswith(POSTGRES):
+        if not apart or not table:
+            raise InputError(f"{_without_password(data)} names no table. Write postgresql://host/database::table.")
+        return PostgresTable(address=database, table=table)
+    if not apart or Path(data).exists():
+        return None
+    if not Path(database).is_file():
+        raise InputError(f"There is no DuckDB file {database}. Write file.duckdb::table.")
+    return DuckDBTable(path=Path(database), table=table)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DuckDBTable:
+    """A table or view of a DuckDB file, read only, within a limit of memory."""
+
+    path: Path
+    table: str
+
+    @property
+    def name(self) -> str:
+        return self.table
+
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.kinds().names)
+
+    def kinds(self) -> pa.Schema:
+        with _refused_by_duckdb(self), self._connected() as connection:
+            return connection.sql(f"SELECT * FROM {_quoted(self.table)} LIMIT 0").to_arrow_reader(1).schema
+
+    def batches(self, schema: Schema, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
+        del progress
+        query = _query(self.table, schema, self.kinds())
+        with _refused_by_duckdb(self), self._connected() as connection:
+            yield from connection.sql(query).to_arrow_reader(BATCH_ROWS)
+
+    def _connected(self) -> Any:
+        import duckdb
+
+        return duckdb.connect(str(self.path), read_only=True, config={"memory_limit": MEMORY_LIMIT})
+
+
+@dataclass(frozen=True, kw_only=True)
+class PostgresTable:
+    """A table or view in PostgreSQL, streamed by COPY. Passwords may stay where libpq looks for them."""
+
+    address: str
+    table: str
+
+    @property
+    def name(self) -> str:
+        return self.table
+
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.kinds().names)
+
+    def kinds(self) -> pa.Schema:
+        with _refused_by_postgres(self), self._cursor() as cursor:
+            return cursor.adbc_execute_schema(f"SELECT * FROM {_quoted(self.table)}")
+
+    def batches(self, schema: Schema, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
+        del progress
+        query = _query(self.table, schema, self.kinds())
+        with _refused_by_postgres(self), self._cursor() as cursor:
+            cursor.execute(query)
+            yield from cursor.fetch_record_batch()
+
+    @contextmanager
+    def _cursor(self) -> Iterator[Any]:
+        try:
+            from adbc_driver_postgresql.dbapi import connect
+        except ImportError as error:
+            raise InputError("PostgreSQL needs its driver. Install it: pip install 'scumble[postgres]'.") from error
+        with connect(self.address) as connection, connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION READ ONLY")
+            yield cursor
+
+
+def _query(table: str, schema: Schema, kinds: pa.Schema) -> str:
+    """The schema's columns: numbers and text as they are, all else as the database's own text."""
+    names = [attribute.name for attribute in schema.attributes]
+    columns = (
+        _identifier(name)
+        if _is_plain(kinds.field(name).type)
+        else f"CAST({_identifier(name)} AS VARCHAR) AS {_identifier(name)}"
+        for name in names
+    )
+    return f"SELECT {', '.join(columns)} FROM {_quoted(table)}"
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_string, pa.types.is_dictionary)
+    return any(test(kind) for test in tests)
+
+
+def _quoted(table: str) -> str:
+    """
+    >>> _quoted("public.patients")
+    '"public"."patients"'
+    """
+    return ".".join(map(_identifier, table.split(".")))
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _without_password(address: str) -> str:
+    """
+    >>> _without_password("postgresql://ann:secret@host/people")
+    'postgresql://ann@host/people'
+    """
+    return re.sub(r"^(\w+://[^/@:]*):[^/@]*@", r"\1@", address)
+
+
+@contextmanager
+def _refused_by_duckdb(source: DuckDBTable) -> Iterator[None]:
+    import duckdb
+
+    try:
+        yield
+    except duckdb.CatalogException:
+        raise InputError(
+            f"{source.path} has no table {source.table!r}. Look for it: duckdb FILE 'SHOW TABLES'."
+        ) from None
+    except duckdb.IOException:
+        raise InputError(
+            f"{source.path} cannot be opened as a DuckDB database: it is none, or another program is writing to it."
+        ) from None
+    except duckdb.Error as error:
+        raise ScumbleError(f"DuckDB failed while reading {source.path}: {type(error).__name__}. Try again.") from None
+
+
+@contextmanager
+def _refused_by_postgres(source: PostgresTable) -> Iterator[None]:
+    """What the server said of a connection or a name is told; what it said while rows were read is not."""
+    import adbc_driver_manager
+
+    shown = _without_password(source.address)
+    try:
+        yield
+    except adbc_driver_manager.ProgrammingError:
+        raise InputError(
+            f"{shown} has no table {source.table!r} that this user may read. Name one, or grant it."
+        ) from None
+    except (adbc_driver_manager.Error, pa.ArrowException, OSError) as error:
+        raise InputError(
+            f"{shown} cannot be read: {type(error).__name__}. Check that the server runs, the address, and the user's "
+            "password."
+        ) from None

@@ -1,0 +1,63 @@
+"""Data frames as a source of rows, by way of narwhals and Arrow."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from scumble.errors import InputError
+from scumble.model.schema import Schema
+from scumble.sources.source import Progress
+
+if TYPE_CHECKING:
+    from narwhals import Series
+
+BATCH_ROWS = 1 << 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameSource:
+    """A table in memory."""
+
+    table: pa.Table
+    name: str = "frame"
+
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.table.column_names)
+
+    def kinds(self) -> pa.Schema:
+        """The types of the columns."""
+        return self.table.schema
+
+    def batches(self, schema: Schema, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
+        del progress
+        table = self.table.select([attribute.name for attribute in schema.attributes])
+        yield from table.to_batches(max_chunksize=BATCH_ROWS)
+
+
+def frame_source(frame: Any) -> FrameSource:
+    import narwhals as nw
+    from narwhals.exceptions import DuplicateError
+
+    try:
+        eager = nw.from_native(frame, eager_only=True)
+    except TypeError as error:
+        raise InputError(
+            f"A {type(frame).__name__} is no table. Give a path, or a pandas, polars, Arrow or Spark frame."
+        ) from error
+    except DuplicateError:
+        raise InputError("frame: a column stands twice in it. Rename one of them.") from None
+    if eager.implementation.is_pyarrow():
+        return FrameSource(table=eager.to_arrow())  # as it lies: column by column narwhals would copy it
+    names = [str(name) for name in eager.columns]
+    return FrameSource(table=pa.Table.from_arrays([_arrow(series) for series in eager.iter_columns()], names=names))
+
+
+def _arrow(series: "Series[Any]") -> pa.Array | pa.ChunkedArray:
+    """A column in Arrow's types. One of pandas' that mixes types becomes text: no value may stop a run."""
+    try:
+        return series.to_arrow()
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        cells = zip(series.to_list(), series.is_null().to_list(), strict=True)
+        return pa.array([None if empty else str(value) for value, empty in cells], pa.string())

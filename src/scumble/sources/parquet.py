@@ -1,0 +1,56 @@
+"""Parquet files."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from scumble.errors import InputError
+from scumble.model.schema import Schema
+from scumble.sources.source import Progress
+
+BATCH_ROWS = 1 << 16
+BUFFER_BYTES = 1 << 18
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParquetSource:
+    """A Parquet file, read row group by row group, text as dictionaries."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.kinds().names)
+
+    def kinds(self) -> pa.Schema:
+        """The types of the columns."""
+        try:
+            return pq.read_schema(self.path)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise InputError(f"{self.path} is no Parquet file. Give a Parquet or CSV file.") from error
+
+    def batches(self, schema: Schema, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
+        names = [attribute.name for attribute in schema.attributes]
+        kinds = self.kinds()
+        text = [name for name in names if _is_text(kinds.field(name).type)]
+        try:
+            # Without pre_buffer=False, all that was read of the file would stay in memory until its end.
+            with pq.ParquetFile(self.path, read_dictionary=text, pre_buffer=False, buffer_size=BUFFER_BYTES) as file:
+                rows = 0
+                for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=names):
+                    yield batch
+                    rows += len(batch)
+                    if progress is not None:
+                        progress(rows, file.metadata.num_rows)
+        except (pa.ArrowInvalid, OSError):
+            raise InputError(f"{self.path} is a damaged Parquet file. Write it anew.") from None
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)

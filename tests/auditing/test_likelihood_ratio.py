@@ -1,0 +1,100 @@
+"""Evidence in the holder's answers is the log ratio of their probabilities; no mode of a method escapes the table."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from planted_bugs import Wrapped
+
+from scumble.auditing import table
+from scumble.auditing.exact import choice_probabilities
+from scumble.auditing.laws.cases import parameters_for, served_schema, settings_of, small_schemas
+from scumble.auditing.laws.queries import engine_of
+from scumble.auditing.likelihood_ratio import Followed
+from scumble.auditing.mechanisms import WholeRelease
+from scumble.auditing.neighbours import Pair, candidate_pairs
+from scumble.methods import METHODS
+from scumble.methods.diffgen.method import DiffGen
+from scumble.methods.diffgen.parameters import DiffGenParams
+from scumble.model.counts import Integers
+from scumble.privacy.noise import PaidNoise
+
+SCHEMA = small_schemas()[0]
+PAIR = Pair(first=((0, 0, 0),) * 3, second=((0, 0, 0),) * 3 + ((3, 1, 1),), why="")
+
+
+class Keeping(PaidNoise):
+    """Shipped noise that keeps the choices it made, and tells counts as they would be with a noise of two."""
+
+    def __init__(self) -> None:
+        self.chosen: list[int] = []
+
+    def laplace(self, values: Integers, *, sensitivity: int, epsilon: object) -> Integers:
+        return values + 2
+
+    def select(self, scores: Integers, **law: object) -> int:  # type: ignore[override]
+        self.chosen.append(super().select(scores, **law))  # type: ignore[arg-type]
+        return self.chosen[-1]
+
+
+@pytest.mark.parametrize("selection", [{"score": "accuracy"}, {"selection": "published", "score": "max"}])
+def test_evidence_of_choices_is_their_exact_loss(selection: dict[str, str]) -> None:
+    """Against the enumeration of all paths. The counts, told too high by two, add the same on every path: the one cell
+    with another count is one farther off on the first table."""
+    parameters = DiffGenParams(epsilon="2", rounds=2, **selection)
+    planned = DiffGen().plan(SCHEMA, parameters)
+    laws = [choice_probabilities(DiffGen(), SCHEMA, parameters, rows)[0] for rows in (PAIR.first, PAIR.second)]
+    engines = [engine_of(SCHEMA, rows) for rows in (PAIR.second, PAIR.first)]
+    counted = float(planned.spends[-1].epsilon)
+    for _ in range(40):
+        noise = Keeping()
+        holder = Followed(engine=engines[0], other=engines[1], noise=noise, plan=planned)
+        DiffGen().run(SCHEMA, parameters, holder)
+        first, second = (law[tuple(noise.chosen)] for law in laws)
+        assert holder.evidence == pytest.approx(math.log(second / first) + counted, abs=1e-6)
+
+
+def test_evidence_is_signed_by_table_and_bounded_by_epsilon() -> None:
+    """Every ratio lies within epsilon, and, as ratios of probabilities do, e^-evidence averages to one."""
+    parameters = DiffGenParams(epsilon="1", leaves=True)
+    mechanism = WholeRelease(method=DiffGen(), schema=SCHEMA, parameters=parameters)
+    first, second = (mechanism.draw(PAIR, rows, 1_500) for rows in (PAIR.first, PAIR.second))
+    seen = [np.concatenate(list(draws.evidence.values())) for draws in (first, second)]
+    assert max(np.abs(values).max() for values in seen) <= 1
+    assert first.mean_evidence > 0 > second.mean_evidence
+    assert np.exp(-seen[0]).mean() == pytest.approx(1, abs=0.2)
+    assert np.exp(seen[1]).mean() == pytest.approx(1, abs=0.2)
+
+
+def test_answers_are_hidden_from_an_onlooker_who_has_the_release_alone() -> None:
+    parameters = DiffGenParams(epsilon="1", leaves=True)
+    mechanism = WholeRelease(method=DiffGen(), schema=SCHEMA, parameters=parameters, answers=False)
+    assert mechanism.draw(PAIR, PAIR.first, 20).mean_evidence == 0
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_a_followed_holder_serves_every_method(method: table.Method) -> None:
+    """The shipped path with somebody following: whatever a method asks can be asked of the other table."""
+    for settings in settings_of(method):
+        parameters = parameters_for(method, 1, settings)
+        schema = served_schema(method, parameters)
+        mechanism = WholeRelease(method=method, schema=schema, parameters=parameters)
+        pair = candidate_pairs(method, schema, parameters)[-1]
+        assert mechanism.draw(pair, pair.first, 3).runs == 3
+
+
+class NewMode(Wrapped):
+    """A method with a mode that nobody has heard of."""
+
+    audited = ({"rounds": 3}, {"leaves": True, "max_cells": 99})
+
+
+def test_the_table_has_every_mode_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "METHODS", (*METHODS, NewMode()))
+    modes = [(method.name, tuple(settings.items())) for method, settings in table.audited_modes()]
+    assert set(Counter(modes).values()) <= {1}
+    for settings in NewMode.audited:
+        assert ("diffgen", tuple(settings.items())) in modes
+    quiet = {method.name for method in METHODS} - {name for name, _ in modes}
+    assert quiet == {"mdav"}, "only a method that declares no epsilon is left out"

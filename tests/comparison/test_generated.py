@@ -1,0 +1,88 @@
+"""The generated tables: repeatable, of the shape they promise, and with the best accuracy they state."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from scumble.comparison.generated import Recipe
+from scumble.comparison.recipes import RECIPES, recipe_named
+from scumble.comparison.tables import digest_of_table, table_named
+from scumble.comparison.trials import random_split
+from scumble.errors import InputError
+from scumble.mining.benchmark.scores import majority, score
+from scumble.model.taxonomy import Grid, Tree
+
+EVERY = pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES.keys())
+
+
+@EVERY
+def test_a_seed_gives_a_table_and_codes_lie_in_the_schema(recipe: Recipe) -> None:
+    first, again, other = (recipe.table(rows=2_000, seed=seed) for seed in (1, 1, 2))
+    assert first.rows == 2_000
+    for attribute, a, b in zip(first.schema.attributes, first.columns, again.columns, strict=True):
+        assert_array_equal(a, b)
+        assert int(a.max()) < attribute.domain.size
+    assert any((a != b).any() for a, b in zip(first.columns, other.columns, strict=True))
+    assert set(np.unique(first.columns[-1])) == set(range(len(first.schema.classes)))
+
+
+@EVERY
+def test_the_class_follows_the_law(recipe: Recipe) -> None:
+    """Among records to which the law gives a class with chance p, a share of p has it; and so the best accuracy."""
+    table = recipe.table(rows=60_000, seed=3)
+    chances = recipe.chances([column.astype(np.int64) for column in table.columns[:-1]])
+    assert chances.sum(axis=1) == pytest.approx(1)
+    labels = table.columns[-1].astype(np.int64)
+    told = chances[np.arange(len(labels)), labels]
+    likeliest = chances.argmax(axis=1)
+    hits = float((likeliest == labels).mean())
+    assert hits == pytest.approx(recipe.best_accuracy, abs=0.008)
+    # E[chance of the class drawn] = E[sum of squares]: classes drawn by another law would miss one of the two.
+    assert float(told.mean()) == pytest.approx(float((chances**2).sum(axis=1).mean()), abs=0.008)
+
+
+@pytest.mark.parametrize("name", ["five-classes", "rare-class", "xor"])
+def test_nothing_beats_the_best_accuracy_and_raw_rows_come_near(name: str) -> None:
+    recipe = RECIPES[name]
+    table = recipe.table(rows=24_000, seed=5)
+    train, test = (table.part(rows).sample(table.schema) for rows in random_split(table.rows, 0))
+    reached = score(train, test, table.schema, classifiers=("boosting",))["boosting"]["accuracy"]
+    error = np.sqrt(recipe.best_accuracy * (1 - recipe.best_accuracy) / len(test.labels))
+    assert reached < recipe.best_accuracy + 4 * error
+    assert reached > recipe.best_accuracy - 0.03
+    assert reached > majority(train, test) + 0.003
+
+
+def test_they_are_what_they_are_called() -> None:
+    sizes = {name: [a.domain.size for a in recipe.schema.predictors] for name, recipe in RECIPES.items()}
+    assert (
+        sum(isinstance(a.domain, Tree) and a.domain.size == 144 for a in RECIPES["many-categories"].schema.predictors)
+        == 3
+    )
+    assert len(RECIPES["five-classes"].schema.classes) == 5
+    assert len(sizes["fifty-attributes"]) == 50
+    assert sizes["long-grids"] == [5_000] * 4
+    assert all(isinstance(a.domain, Grid) for a in RECIPES["long-grids"].schema.predictors)
+    rare = RECIPES["rare-class"].table(rows=60_000, seed=1).columns[-1]
+    assert 0.045 < float((rare == 1).mean()) < 0.055
+
+
+def test_no_attribute_alone_tells_of_an_exclusive_or() -> None:
+    """The best guess from any single attribute is right for 63 % at most; from all of them for 90 %."""
+    table = RECIPES["xor"].table(rows=40_000, seed=1)
+    labels = table.columns[-1]
+    for column in table.columns[:-1]:
+        counts = np.zeros((20, 2))
+        np.add.at(counts, (column, labels), 1)
+        assert counts.max(axis=1).sum() / len(labels) < 0.63
+    assert RECIPES["xor"].best_accuracy == pytest.approx(0.9)
+
+
+def test_tables_by_name() -> None:
+    assert table_named("patients").rows == 30_000
+    assert digest_of_table("xor") == digest_of_table("xor") != digest_of_table("patients")
+    for name in ("nothing", "nothing@schema.yaml"):
+        with pytest.raises(InputError):
+            table_named(name)
+    with pytest.raises(InputError, match="xor"):
+        recipe_named("nothing")

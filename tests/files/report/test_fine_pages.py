@@ -1,0 +1,110 @@
+"""The pages of a release with fine rows: they say what to take for what, and the miner's code runs on them."""
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fine_releases import fine_release
+from test_report import EXPECTED_TAGS, HOSTILE, Page, attribute, code_blocks, flat
+
+from scumble.files.release_folder import write_release
+from scumble.files.report.pages import miners_page, report_page
+from scumble.model.cut import Cut, Specialization
+from scumble.model.release import CellRelease
+from scumble.model.schema import Schema
+from scumble.model.taxonomy import Grid, Tree
+
+
+def made(
+    text: str = "job", number: str = "age", values: tuple[str, ...] = ("a", "b", "NA"), seed: int = 0
+) -> CellRelease:
+    """Three numeric attributes, one whole, one with missing numbers, one where -9 means missing; and names."""
+    schema = Schema(
+        attributes=(
+            attribute(number, Grid.regular(low=Decimal(15), high=Decimal(95), step=Decimal(5))),
+            attribute("wealth", Grid.regular(low=Decimal(0), high=Decimal(1), step=Decimal("0.25"), missing="?"), "?"),
+            attribute("mark", Grid.regular(low=Decimal(-9), high=Decimal(9), step=Decimal(3), missing="-9"), "-9"),
+            flat(text, values),
+            attribute("class", Tree.flat(["no", "yes"])),
+        ),
+        target="class",
+    )
+    cut = Cut.top(schema)
+    node = cut.nodes[number][0]
+    cut = cut.specialize(Specialization(attribute=number, node=node, children=schema[number].domain.split(node, 4)))
+    return fine_release(cut, np.array([[40, 60], [90, 10]]), seed=seed, tables=(text, "wealth", text))
+
+
+def test_the_pages_say_what_to_take_for_what() -> None:
+    release = made()
+    report = Page(report_page(release, {})).text
+    assert "To train a classifier, of whatever kind, take fine.csv" in report
+    assert "of these in turn: job, wealth. From them" in report
+    assert "800 rows were drawn" in report and "counts.csv and detail.json and can be repeated" in report
+    readme = miners_page(release, "fine.csv")
+    assert "Start with **fine.csv**, whatever you train" in readme
+    for name in ("fine.csv", "table.csv", "counts.csv", "fine.schema.yaml", "detail.json"):
+        assert f"| `{name}` |" in readme and name in report
+    assert "(`job`, `wealth`) decides where in its cell" in readme
+    assert "those of `measured` in `counts.csv` are" in readme
+
+
+def test_without_rows_the_miner_starts_from_the_counts() -> None:
+    readme = miners_page(made(), "counts.csv")
+    assert "| `fine.csv` |" not in readme and "| `detail.json` |" in readme and "| `fine.schema.yaml` |" in readme
+    assert 'read_csv("counts.csv"' in code_blocks(readme)[0]
+
+
+def test_without_detail_nothing_is_said_of_it() -> None:
+    release = replace(made(), fine=None, documents={})
+    for page in (report_page(release, {}), miners_page(release, "table.csv")):
+        assert "fine" not in page.replace("finer ones", "").replace("finest", "") and "detail.json" not in page
+
+
+def test_a_document_of_another_kind_names_no_attributes() -> None:
+    release = replace(made(), documents={"detail": {"tables": [1, 2]}})
+    assert "paid for as listed above. From them" in Page(report_page(release, {})).text
+    assert "beside the cells decides" in " ".join(miners_page(release, "fine.csv").split())
+
+
+def test_hostile_names_are_text() -> None:
+    release = made(HOSTILE[0], HOSTILE[2], HOSTILE)
+    page = Page(report_page(release, {}))
+    assert not {tag for tag, _ in page.tags} - EXPECTED_TAGS
+    assert page.text.count(HOSTILE[0]) >= 2
+    prose = re.sub(r"(?ms)^```python\n(.*?)^```$", "", miners_page(release, "fine.csv"))
+    assert "<" not in re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", "", prose)
+
+
+RAW = "{number},wealth,mark,{text},class,other\n20,0.3,4,a,no,1\n70,?,-9,c,yes,2\n,,,,,\n"
+PREDICT = """
+print(rows["mark"].isna().sum(), rows["wealth"].isna().sum())
+raw = read("raw.csv")
+assert raw["mark"].isna().tolist() == [False, True, True]
+assert set(tree.predict(raw)) <= {"no", "yes"}
+"""
+
+
+@pytest.mark.parametrize("hostile", [False, True])
+def test_the_miners_code_runs_in_the_folder(tmp_path: Path, hostile: bool) -> None:
+    number, text = ("{{ 7 * 7 }} \\ \\n", "\"quote' & <b>") if hostile else ("age", "job")
+    release = made(text, number, HOSTILE if hostile else ("a", "b", "NA"))
+    assert release.fine is not None
+    write_release(release, tmp_path, {}, table=True)
+    quoted = (f'"{name.replace(chr(34), 2 * chr(34))}"' for name in (number, text))
+    raw = RAW.replace("{number}", next(quoted)).replace("{text}", next(quoted))
+    (tmp_path / "raw.csv").write_text(raw, encoding="utf-8")
+    blocks = code_blocks((tmp_path / "README.md").read_text(encoding="utf-8"))
+    assert len(blocks) == 3
+    command = [sys.executable, "-W", "error", "-c", blocks[0] + PREDICT + "".join(blocks[1:])]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    agreement, missing, people = done.stdout.splitlines()
+    assert re.fullmatch(r"agrees with [\d.]+% of the fine rows", agreement)
+    assert missing.split() == [str(int(np.isnan(release.fine.columns[name]).sum())) for name in ("mark", "wealth")]
+    assert people.startswith("100 people, standard error")

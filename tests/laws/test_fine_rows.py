@@ -1,0 +1,134 @@
+"""Fine rows under the auditor: the laws of a method, planted bugs, the onlooker and the attacks."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fine_releases import (
+    fine_rows,
+    learned,
+    made,
+    raw_rows,
+    written,
+)
+from planted_bugs import Wrapped
+
+from scumble.auditing.attacks import attack_release, published_table
+from scumble.auditing.laws.cases import small_schemas
+from scumble.auditing.laws.methods import check_nothing_hidden, check_nothing_unpaid, check_spending
+from scumble.auditing.outcomes import Look
+from scumble.errors import CheckError
+from scumble.methods.diffgen.method import COUNT
+from scumble.methods.diffgen.parameters import DiffGenParams
+from scumble.model.cut import Cut
+from scumble.model.fine_cells import fine_counts
+from scumble.model.plan import Plan
+from scumble.model.release import CellRelease, FineRows
+from scumble.model.schema import Schema
+from scumble.privacy.holder import Holder
+from scumble.privacy.query import CellCounts
+
+
+class WithFineRows(Wrapped):
+    """DiffGen with rows drawn inside its cells, by the counts alone."""
+
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+        release = super().run(schema, parameters, holder)
+        return replace(release, fine=self.draw(release, schema, holder), documents=self.documents(holder))
+
+    def draw(self, release: CellRelease, schema: Schema, holder: Holder) -> FineRows:
+        seed = abs(int(release.measured.sum()))
+        return fine_rows(Cut.leaves(schema), fine_counts(release.count).sum(axis=1), seed)
+
+    def documents(self, holder: Holder) -> dict[str, dict[str, Any]]:
+        return {}
+
+
+class SeededByTheRows(WithFineRows):
+    """Fine rows that depend on how many records there are."""
+
+    def draw(self, release: CellRelease, schema: Schema, holder: Holder) -> FineRows:
+        rows = sum(len(block[0]) for block in holder._engine.blocks())
+        return fine_rows(Cut.leaves(schema), fine_counts(release.count).sum(axis=1), rows)
+
+
+class TellsTheRowsAside(WithFineRows):
+    """A document with the exact number of rows."""
+
+    def documents(self, holder: Holder) -> dict[str, dict[str, Any]]:
+        return {"detail": {"tables": [sum(len(block[0]) for block in holder._engine.blocks())]}}
+
+
+class OneTooMany(WithFineRows):
+    """A row more in the first cell."""
+
+    def draw(self, release: CellRelease, schema: Schema, holder: Holder) -> FineRows:
+        sizes = fine_counts(release.count).sum(axis=1)
+        sizes[0] += 1
+        return fine_rows(Cut.leaves(schema), sizes, 0)
+
+
+class InOtherWords(WithFineRows):
+    """Fine rows by a schema of its own making."""
+
+    def draw(self, release: CellRelease, schema: Schema, holder: Holder) -> FineRows:
+        return replace(super().draw(release, schema, holder), schema=replace(schema, rows_at_most=7))
+
+
+class KeepsAnAnswerBack(WithFineRows):
+    """Draws fine rows by a second measurement, paid for but not published."""
+
+    def plan(self, schema: Schema, parameters: DiffGenParams) -> Plan:
+        planned = super().plan(schema, parameters)
+        (count,) = planned.spends
+        return replace(planned, spends=(replace(count, epsilon=count.epsilon / 2, times=2),))
+
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+        release = super().run(schema, parameters, holder)
+        return replace(release, plan=self.plan(schema, parameters))
+
+    def draw(self, release: CellRelease, schema: Schema, holder: Holder) -> FineRows:
+        again = holder.measure(CellCounts(cut=Cut.leaves(schema), resolution=1), spend=COUNT)
+        return fine_rows(Cut.leaves(schema), fine_counts(release.count).sum(axis=1), abs(int(again.sum())))
+
+
+LEAVES = DiffGenParams(epsilon="1", leaves=True)
+WITH_CLASS = small_schemas()[0]
+
+
+def test_the_laws_hold_for_rows_drawn_from_the_counts() -> None:
+    for check in (check_spending, check_nothing_unpaid, check_nothing_hidden):
+        check(WithFineRows(), WITH_CLASS, LEAVES)
+
+
+def test_broken_laws_of_fine_rows_are_noticed() -> None:
+    with pytest.raises(CheckError, match="'fine', which depends on rows"):
+        check_nothing_unpaid(SeededByTheRows(), WITH_CLASS, LEAVES)
+    with pytest.raises(CheckError, match="'documents', which depends on rows"):
+        check_nothing_unpaid(TellsTheRowsAside(), WITH_CLASS, LEAVES)
+    with pytest.raises(CheckError, match="do not lie in the cells"):
+        check_spending(OneTooMany(), WITH_CLASS, LEAVES)
+    with pytest.raises(CheckError, match="other words"):
+        check_spending(InOtherWords(), WITH_CLASS, LEAVES)
+    check_nothing_unpaid(KeepsAnAnswerBack(), WITH_CLASS, LEAVES)
+    with pytest.raises(CheckError, match="does not publish"):
+        check_nothing_hidden(KeepsAnAnswerBack(), WITH_CLASS, LEAVES)
+
+
+def test_an_onlooker_sees_the_documents_as_numbers_and_the_choice_of_attributes_as_words() -> None:
+    look = Look(made())
+    names = dict(zip(look.names, look.numbers.tolist(), strict=True))
+    assert names["documents detail measured 1 counts[1]"] == -2 and names["documents detail measured 2 counts[3]"] == 4
+    assert any("attribute is weight" in word for word in look.path)
+    assert Look(made(seed=1)).path == look.path, "fine rows follow from the rest"
+
+
+def test_attacks_are_on_the_recommended_table(tmp_path: Path) -> None:
+    release = learned()
+    table = published_table(release)
+    assert table.codes.shape == (4 * 320, 4) and table.codes[:, 1].max() == 11
+    folder = written(release, tmp_path / "attacked")
+    found = attack_release(folder, train=raw_rows(4), control=raw_rows(5))
+    inference = next(each for each in found if each.name == "attribute inference")
+    assert inference.in_release > 0.5 and len(found) == 4

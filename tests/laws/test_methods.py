@@ -1,0 +1,176 @@
+"""The laws of methods, for every method there is in each of its modes and on every schema it serves.
+
+A method that is added to METHODS is held to them without a line here. The last tests break one law each.
+"""
+
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+import pytest
+from planted_bugs import CountedOnce, OneTooSmall, RangeFromData, Wrapped
+from pydantic import ValidationError
+
+from scumble.auditing.laws.cases import parameters_for, settings_of, small_schemas
+from scumble.auditing.laws.methods import check_method, check_nothing_unpaid, check_plan, check_refusals, check_spending
+from scumble.auditing.laws.queries import check_asked
+from scumble.errors import CheckError, InputError
+from scumble.files.schema_file import parse_schema
+from scumble.methods import METHODS
+from scumble.methods.diffgen.method import COUNT, DiffGen
+from scumble.methods.diffgen.parameters import DiffGenParams
+from scumble.methods.method import Method
+from scumble.model.cut import Cut
+from scumble.model.plan import Plan
+from scumble.model.release import CellRelease
+from scumble.model.schema import Schema
+from scumble.privacy.holder import Holder
+
+CASES = [
+    pytest.param(method, settings, id=f"{method.name} {settings}")
+    for method in METHODS
+    for settings in settings_of(method)
+]
+LEAVES = DiffGenParams(epsilon="1", leaves=True)
+WITH_CLASS = small_schemas()[0]
+FOUR = parse_schema(
+    """
+scumble: schema/1
+target: ill
+attributes:
+  age: {numeric: {low: 0, high: 6, step: 1}}
+  sex: {classes: [f, m]}
+  ward: {taxonomy: {Any: {North: {n1: , n2: }, South: }}}
+  stay: {numeric: {low: 0, high: 3, step: 1}}
+  ill: {classes: [a, b, c]}
+"""
+)
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "1", "7/3"])
+@pytest.mark.parametrize(("method", "settings"), CASES)
+def test_every_method_keeps_the_laws(method: Method, settings: dict[str, Any], epsilon: str) -> None:
+    parameters = parameters_for(method, epsilon, settings)
+    served = check_refusals(method, small_schemas(), parameters)
+    assert served, "a method that serves no small schema escapes every law"
+    for schema in served:
+        check_method(method, schema, parameters)
+
+
+class CloseLevels(DiffGen):
+    """The default with levels so close together, and tables so few, that a handful of records passes through all."""
+
+    levels = tuple(
+        replace(level, below=bound, tables=tables)
+        for level, bound, tables in zip(DiffGen.levels, (1, 2, 4, 8, 16, inf), (2, 1, 3, 1, 2, 3), strict=True)
+    )
+
+
+@pytest.mark.parametrize("records", [1, 100, 3_000, 10_000, 20_000, 10**6, "auto"])
+def test_the_laws_hold_whatever_was_counted(records: int | str) -> None:
+    method = CloseLevels() if records == "auto" else DiffGen()
+    parameters = DiffGenParams(epsilon="1", records=records)  # type: ignore[arg-type]
+    served = check_refusals(method, [*small_schemas(), FOUR], parameters)
+    assert FOUR in served
+    for schema in served:
+        check_method(method, schema, parameters)
+
+
+@pytest.mark.parametrize(("method", "settings"), CASES)
+def test_every_method_refuses_what_is_no_parameter(method: Method, settings: dict[str, Any]) -> None:
+    wrong: list[dict[str, Any]] = [{**settings, "epsilon": "1", "no such parameter": 1}]
+    if "epsilon" in method.parameters.model_fields:
+        wrong += [{**settings, "epsilon": value} for value in ("0", "-1", "nan", "inf", True, None, "1e9")]
+        wrong.append(settings)
+    for values in wrong:
+        with pytest.raises(ValidationError):
+            method.parameters(**values)
+
+
+def test_names_are_unique_and_every_method_says_what_it_does() -> None:
+    assert len({method.name for method in METHODS}) == len(METHODS)
+    assert all(method.summary.endswith(".") for method in METHODS)
+
+
+class PlansByChance(Wrapped):
+    """A plan that is not the same twice."""
+
+    times = 0
+
+    def plan(self, schema: Schema, parameters: DiffGenParams) -> Plan:
+        self.times += 1
+        return replace(super().plan(schema, parameters), notes=(f"attempt {self.times}",))
+
+
+class AsksForLess(Wrapped):
+    """Plans, and declares, half of what the owner asked for."""
+
+    def plan(self, schema: Schema, parameters: DiffGenParams) -> Plan:
+        return DiffGen().plan(schema, parameters.model_copy(update={"epsilon": parameters.epsilon / 2}))
+
+
+class TellsTheRows(Wrapped):
+    """Publishes the exact number of rows in its story."""
+
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+        rows = sum(len(block[0]) for block in holder._engine.blocks())
+        return replace(super().run(schema, parameters, holder), story=(f"{rows} rows were read",))
+
+
+class DropsEmptyCells(Wrapped):
+    """Publishes counts that its measured ones do not give."""
+
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+        made = super().run(schema, parameters, holder)
+        return replace(made, count=made.count + 1)
+
+
+def test_broken_laws_are_noticed() -> None:
+    with pytest.raises(CheckError, match="differently"):
+        check_plan(PlansByChance(), WITH_CLASS, LEAVES)
+    with pytest.raises(CheckError, match="was given epsilon 1 and declares 1/2"):
+        check_plan(AsksForLess(), WITH_CLASS, LEAVES)
+    with pytest.raises(CheckError, match="'story', which depends on rows"):
+        check_nothing_unpaid(TellsTheRows(), WITH_CLASS, LEAVES)
+    with pytest.raises(CheckError, match="'schema', which depends on rows"):
+        check_nothing_unpaid(RangeFromData(), WITH_CLASS, DiffGenParams(epsilon="1", rounds=1))
+    with pytest.raises(CheckError, match="no function"):
+        check_spending(DropsEmptyCells(), WITH_CLASS, LEAVES)
+    with pytest.raises(CheckError, match="other than it paid for"):
+        check_spending(CountedOnce(), WITH_CLASS, LEAVES)
+
+
+class AsksTooMuch(Wrapped):
+    """Counts under replace with the bound of add-remove."""
+
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+        measured = holder.measure(OneTooSmall(cut=Cut.leaves(schema)), spend=COUNT)
+        made = DiffGen().run(
+            schema, parameters, Holder(engine=holder._engine, noise=holder._noise, plan=made_plan(schema))
+        )
+        return replace(made, measured=measured.reshape(made.measured.shape))
+
+
+def made_plan(schema: Schema) -> Plan:
+    return DiffGen().plan(schema, LEAVES)
+
+
+def test_a_query_is_held_to_the_law_wherever_it_comes_from() -> None:
+    under_replace = small_schemas()[1]
+    assert check_asked(DiffGen(), under_replace, LEAVES) == 1
+    with pytest.raises(CheckError, match="declares a sensitivity of 1"):
+        check_asked(AsksTooMuch(), under_replace, LEAVES)
+
+
+class RefusesSilently(Wrapped):
+    """Fails on what it cannot serve, but not as a refusal."""
+
+    def plan(self, schema: Schema, parameters: DiffGenParams) -> Plan:
+        if schema.target is None:
+            raise InputError("no")
+        return super().plan(schema, parameters)
+
+
+def test_a_refusal_has_a_reason() -> None:
+    with pytest.raises(CheckError, match="refuses"):
+        check_refusals(RefusesSilently(), small_schemas(), LEAVES)

@@ -1,0 +1,115 @@
+"""DiffGen's fine rows, drawn again by somebody who has the release folder alone, and held to all laws of a method."""
+
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fine_releases import same_columns
+
+from scumble.auditing.laws.cases import small_schemas
+from scumble.auditing.laws.methods import check_method
+from scumble.engines.memory import MemoryEngine
+from scumble.files.release_folder import read_release, write_release
+from scumble.files.schema_file import parse_schema
+from scumble.files.verify import verify_folder
+from scumble.flows.release import run
+from scumble.methods.diffgen.detail.measure import Cells, add_detail
+from scumble.methods.diffgen.detail.queries import Margins, StageChoice, StageCounts
+from scumble.methods.diffgen.method import DiffGen
+from scumble.methods.diffgen.parameters import LEVELS, RECORDS_SHARE, DiffGenParams, level_for, settle
+from scumble.model.counts import Integers
+from scumble.model.cut import Cut
+from scumble.model.fine_cells import codes_within
+from scumble.model.guarantee import Unit
+from scumble.model.published import published_values
+from scumble.model.release import CellRelease
+from scumble.model.schema import Schema
+from scumble.model.taxonomy import Node
+from scumble.privacy.noise import PaidNoise
+
+MANY = parse_schema(
+    """
+scumble: schema/1
+target: ill
+attributes:
+  age: {numeric: {low: 0, high: 90, step: 10}, missing: "?"}
+  ward: {taxonomy: {Any: {North: {a: , b: }, South: {c: , d: }}}}
+"""
+    + "".join(f"  x{number}: {{taxonomy: {{Any: {{u: , v: }}}}}}\n" for number in range(8))
+    + "  ill: {classes: [a, b, c]}\n"
+)
+
+
+def rows_of(schema: Schema, number: int) -> tuple[Any, ...]:
+    generator = np.random.default_rng(5)
+    return tuple(generator.integers(0, each.domain.size, number).astype(np.uint8) for each in schema.attributes)
+
+
+def cut_of(fine: Schema, published: Schema) -> Cut:
+    """The cut that leads from one schema to the other, from the values of both."""
+    nodes = {}
+    for attribute in fine.predictors:
+        domain = published[attribute.name].domain
+        codes = codes_within(domain, published_values(attribute.domain, np.arange(attribute.domain.size)))
+        found, low = [], 0
+        for code, group in groupby(codes.tolist()):
+            high = low + len(list(group))
+            found.append(Node(label=domain.labels[code], low=low, high=high))
+            low = high
+        nodes[attribute.name] = tuple(found)
+    return Cut(schema=fine, nodes=nodes)
+
+
+class Told:
+    """Answers as detail.json has them, in their order."""
+
+    def __init__(self, schema: Schema, document: dict[str, Any]) -> None:
+        self.unit: Unit = schema.unit
+        self._names = [attribute.name for attribute in schema.predictors]
+        self._left = list(document["measured"])
+
+    def choose_in_parts(self, query: StageChoice, *, spend: str) -> list[int]:
+        del spend
+        return [query.places.index(self._names.index(self._left[0]["attribute"]))]
+
+    def measure(self, query: StageCounts | Margins, *, spend: str) -> Integers:
+        del spend
+        tables = len(query.places) if isinstance(query, Margins) else 1
+        told, self._left = self._left[:tables], self._left[tables:]
+        return np.concatenate([np.array(table["counts"], dtype=np.int64).ravel() for table in told])
+
+
+@pytest.mark.parametrize("epsilon", ["0.05", "1"])
+def test_fine_rows_can_be_drawn_again_from_the_folder(tmp_path: Path, epsilon: str) -> None:
+    parameters = DiffGenParams(epsilon=epsilon, detail="yes")
+    made = run(DiffGen(), MANY, parameters, MemoryEngine([rows_of(MANY, 2000)], MANY), PaidNoise())
+    write_release(made, tmp_path, {})
+    verify_folder(tmp_path)
+    release = read_release(tmp_path)
+    assert isinstance(release, CellRelease) and release.fine is not None
+    schema = release.fine.schema
+    document = dict(release.documents["detail"])
+    records = sum(document.pop("records counted"))
+    level = level_for(LEVELS, schema, parameters.epsilon, records)
+    detail = settle(schema, DiffGenParams(**release.parameters), level).detail
+    assert detail is not None
+    told: Any = Told(schema, document)
+    cells = Cells(
+        cut=cut_of(schema, release.schema),
+        split=tuple(document["split"]),
+        measured=release.measured,
+        variance=release.variance,
+        count=release.count,
+    )
+    again = add_detail(cells, parameters.epsilon * (1 - RECORDS_SHARE), detail, told)
+    assert again.fine.rows > 0 and same_columns(again.fine, release.fine)
+    assert again.document == document
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "1"])
+def test_detail_keeps_every_law_of_a_method(epsilon: str) -> None:
+    parameters = DiffGenParams(epsilon=epsilon, detail="yes")
+    for schema in [schema for schema in small_schemas() if schema.target is not None]:
+        check_method(DiffGen(), schema, parameters)

@@ -1,0 +1,309 @@
+"""The default selection: scores against a slow twin, the prior of long grids, limits, and what it does at the edges."""
+
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from strategies import coded_rows, cuts, schemas
+
+from scumble.auditing.laws.queries import engine_of, exact_answer
+from scumble.errors import InputError
+from scumble.files.schema_file import parse_schema
+from scumble.flows.release import run
+from scumble.methods.diffgen.cell_bounds import descend, most_cells
+from scumble.methods.diffgen.method import CHOOSE, COUNT, COUNT_RECORDS, REST, DiffGen
+from scumble.methods.diffgen.parameters import LEVELS, RECORDS_SHARE, DiffGenParams, level_for, settle
+from scumble.methods.diffgen.scores import PURITY_SCALE, Candidate, PartitionScores, Score
+from scumble.model.counts import Integers
+from scumble.model.cut import Cut
+from scumble.model.guarantee import Unit
+from scumble.model.schema import Schema
+from scumble.privacy.holder import OFFSET_BITS, Holder
+from scumble.privacy.noise import PaidNoise, Selection, laplace_variance, selection_scale
+
+SCHEMA = parse_schema(
+    """
+scumble: schema/1
+target: class
+attributes:
+  age: {numeric: {low: 0, high: 101, step: 1}}
+  sex: {taxonomy: {Any: {f: , m: }}}
+  class: {classes: [a, b]}
+"""
+)
+
+
+with_target = schemas().filter(lambda schema: schema.target is not None)
+
+
+def twin_score(schema: Schema, rows: list[tuple[int, ...]], cut: Cut, score: Score) -> int:
+    """The worth of a whole partition, straight from its definition."""
+    names = [attribute.name for attribute in schema.attributes]
+    groups: dict[tuple[int, ...], Counter[int]] = {}
+    for row in rows:
+        cell = tuple(
+            next(place for place, node in enumerate(cut.nodes[name]) if node.low <= row[names.index(name)] < node.high)
+            for name in cut.nodes
+        )
+        groups.setdefault(cell, Counter())[row[names.index(str(schema.target))]] += 1
+    if score is Score.ACCURACY:
+        return sum(max(group.values()) for group in groups.values())
+    purities = (Fraction(sum(n * n for n in group.values()), sum(group.values())) for group in groups.values())
+    return sum(int(PURITY_SCALE * purity) for purity in purities)
+
+
+@st.composite
+def partitions(draw: st.DrawFn) -> tuple[Schema, Cut, list[tuple[int, ...]]]:
+    schema = draw(with_target)
+    return schema, draw(cuts(schema)), draw(coded_rows(schema))
+
+
+def candidates_of(cut: Cut) -> tuple[Candidate, ...]:
+    return tuple(
+        Candidate(attribute=name, node=node, position=position)
+        for name, nodes in cut.nodes.items()
+        for node in nodes
+        for position in list(cut.schema[name].domain.positions(node))[:5]
+    )
+
+
+@settings(max_examples=150)
+@given(partitions(), st.sampled_from([Score.ACCURACY, Score.GINI]))
+def test_scores_are_the_worth_of_the_partition_each_candidate_makes(
+    drawn: tuple[Schema, Cut, list[tuple[int, ...]]], score: Score
+) -> None:
+    schema, cut, rows = drawn
+    candidates = candidates_of(cut)
+    if candidates:
+        query = PartitionScores(cut=cut, candidates=candidates, score=score)
+        expected = [twin_score(schema, rows, cut.specialize(each.step(schema)), score) for each in candidates]
+        assert exact_answer(query, schema, rows).tolist() == expected
+
+
+class Watching:
+    """Shipped noise that also keeps what was asked of it."""
+
+    def __init__(self) -> None:
+        self.selections: list[dict[str, Any]] = []
+        self.counts: list[dict[str, Any]] = []
+        self._noise = PaidNoise()
+
+    def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
+        self.counts.append({"sensitivity": sensitivity, "epsilon": epsilon, "length": len(values)})
+        return self._noise.laplace(values, sensitivity=sensitivity, epsilon=epsilon)
+
+    def select(
+        self, scores: Integers, *, sensitivity: int, monotone: bool, epsilon: Fraction, selection: Selection
+    ) -> int:
+        self.selections.append(
+            {"scores": scores, "sensitivity": sensitivity, "monotone": monotone, "epsilon": epsilon, "law": selection}
+        )
+        return self._noise.select(
+            scores, sensitivity=sensitivity, monotone=monotone, epsilon=epsilon, selection=selection
+        )
+
+
+def test_a_long_grid_weighs_as_much_as_one_category() -> None:
+    """On an empty table all scores are equal. Under the exponential mechanism's weights exp(score / scale), all hundred
+    splits of a grid together have the weight of the one split of a tree."""
+    noise = Watching()
+    run(DiffGen(), SCHEMA, DiffGenParams(epsilon="1", rounds=1), engine_of(SCHEMA, []), noise)
+    asked = noise.selections[0]
+    scale = float(
+        selection_scale(sensitivity=asked["sensitivity"], monotone=asked["monotone"], epsilon=asked["epsilon"])
+    )
+    weights = np.exp(asked["scores"] / scale)
+    assert len(weights) == 101
+    assert weights[:100].sum() == pytest.approx(weights[100], rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("score", "monotone", "bound"), [("accuracy", True, 1), ("gini", False, PURITY_SCALE), ("max", True, 1)]
+)
+def test_each_score_is_charged_by_its_own_sensitivity(score: str, monotone: bool, bound: int) -> None:
+    noise = Watching()
+    parameters = DiffGenParams(epsilon="1", rounds=2, score=score, selection_share="2/3")
+    run(DiffGen(), SCHEMA, parameters, engine_of(SCHEMA, [(5, 0, 0), (60, 1, 1)]), noise)
+    assert [each["monotone"] for each in noise.selections] == [monotone] * 2
+    assert [each["sensitivity"] for each in noise.selections] == [bound << OFFSET_BITS] * 2
+    assert [each["epsilon"] for each in noise.selections] == [Fraction(1, 3)] * 2
+    assert [each["law"] for each in noise.selections] == [Selection.PERMUTE_AND_FLIP] * 2
+    assert noise.counts[0]["epsilon"] == Fraction(1, 3)
+    assert noise.counts[0]["sensitivity"] == 1
+
+
+def test_under_replace_nothing_is_monotone_and_counts_cost_double() -> None:
+    schema = parse_schema(
+        "scumble: schema/1\nunit: replace\nrows: 2\ntarget: class\nattributes:\n"
+        "  a: {numeric: {low: 0, high: 9, step: 1}}\n  class: {classes: [x, y]}\n"
+    )
+    noise = Watching()
+    made = run(
+        DiffGen(), schema, DiffGenParams(epsilon="2", score="accuracy"), engine_of(schema, [(1, 0), (7, 1)]), noise
+    )
+    assert not any(each["monotone"] for each in noise.selections)
+    assert noise.counts[0]["sensitivity"] == 2
+    assert made.plan.guarantee.unit is Unit.REPLACE
+    assert made.variance == pytest.approx(laplace_variance(sensitivity=2, epsilon=Fraction(1)))
+
+
+@settings(max_examples=60)
+@given(
+    with_target,
+    st.integers(1, 12),
+    st.integers(2, 200),
+    st.sampled_from(["accuracy", "gini", "max"]),
+    st.data(),
+)
+def test_cells_stay_within_the_plan_and_the_limit(
+    schema: Schema, rounds: int, max_cells: int, score: str, data: st.DataObject
+) -> None:
+    parameters = DiffGenParams(epsilon="1", rounds=rounds, max_cells=max_cells, score=score)
+    plan = DiffGen().plan(schema, parameters)
+    rows = data.draw(coded_rows(schema))
+    made = run(DiffGen(), schema, parameters, engine_of(schema, rows), PaidNoise())
+    assert len(made.count) <= plan.cells_at_most <= max_cells
+    assert made.plan == plan
+    assert (made.count >= 0).all()
+    for place in range(len(schema.classes)):
+        assert made.count[:, place].sum() == max(0, made.measured[:, place].sum())
+
+
+def test_the_bound_on_cells_is_reached() -> None:
+    """Two rounds on a tree with three children and a grid: 3 x 2."""
+    schema = parse_schema(
+        "scumble: schema/1\ntarget: c\nattributes:\n  t: {taxonomy: {Any: {x: , y: , z: }}}\n"
+        "  n: {numeric: {low: 0, high: 4, step: 1}}\n  c: {classes: [p, q]}\n"
+    )
+    assert most_cells(schema, 1, 1000) == 3
+    assert most_cells(schema, 2, 1000) == 6
+    assert most_cells(schema, 3, 1000) == 9
+    assert most_cells(schema, 50, 1000) == 12, "never more than the finest cells there are"
+    assert most_cells(schema, 50, 7) == 7
+
+
+def test_no_specialization_within_the_limit_is_refused_before_any_data() -> None:
+    with pytest.raises(InputError, match="max_cells"):
+        DiffGen().plan(SCHEMA, DiffGenParams(epsilon="1", max_cells=1))
+
+
+def test_leaves_publish_the_full_table_with_the_whole_budget() -> None:
+    parameters = DiffGenParams(epsilon="0.7", leaves=True)
+    plan = DiffGen().plan(SCHEMA, parameters)
+    assert [(spend.label, spend.epsilon) for spend in plan.spends] == [(COUNT, Fraction("0.7"))]
+    noise = Watching()
+    made = run(DiffGen(), SCHEMA, parameters, engine_of(SCHEMA, [(5, 0, 0)]), noise)
+    assert noise.selections == []
+    assert len(made.count) == plan.cells_at_most == 202
+    assert made.schema["age"].domain.size == 101
+
+
+def test_leaves_beyond_the_limit_are_refused_with_the_number_and_what_to_change() -> None:
+    with pytest.raises(InputError, match=r"202 cells.*--max-cells.*'age' with 101"):
+        DiffGen().plan(SCHEMA, DiffGenParams(epsilon="1", leaves=True, max_cells=201))
+
+
+def test_single_children_are_passed_through_for_free() -> None:
+    schema = parse_schema(
+        "scumble: schema/1\ntarget: c\nattributes:\n  t: {taxonomy: {Any: {Only: {A: {B: {x: }}, y: }}}}\n"
+        "  c: {classes: [p, q]}\n"
+    )
+    assert [node.label for node in descend(Cut.top(schema)).nodes["t"]] == ["Only"]
+    made = run(DiffGen(), schema, DiffGenParams(epsilon="1", rounds=5), engine_of(schema, [(0, 0)]), PaidNoise())
+    assert made.schema["t"].domain.labels == ("x", "y")
+    assert made.story == ("t: Only -> A | y",)
+
+
+def test_rounds_that_find_nothing_to_split_stay_unspent() -> None:
+    schema = parse_schema(
+        "scumble: schema/1\ntarget: c\nattributes:\n  t: {taxonomy: {Any: {x: , y: }}}\n  c: {classes: [p, q]}\n"
+    )
+    parameters = DiffGenParams(epsilon="1", rounds=6)
+    holder = Holder(engine=engine_of(schema, []), noise=PaidNoise(), plan=DiffGen().plan(schema, parameters))
+    made = DiffGen().run(schema, parameters, holder)
+    assert holder.purse.left == {CHOOSE: 5, COUNT: 0}
+    assert made.plan.guarantee.epsilon == 1
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"epsilon": "0"},
+        {"epsilon": "-1"},
+        {"epsilon": "nan"},
+        {"epsilon": float("inf")},
+        {"epsilon": "1e9"},
+        {"epsilon": True},
+        {"epsilon": "1", "rounds": 0},
+        {"epsilon": "1", "rounds": "many"},
+        {"epsilon": "1", "score": "infogain"},
+        {"epsilon": "1", "score": "gini", "selection": "published"},
+        {"epsilon": "1", "selection_share": "1/2", "selection": "published"},
+        {"epsilon": "1", "selection_share": "1"},
+        {"epsilon": "1", "selection_share": "0"},
+        {"epsilon": "1", "leaves": True, "rounds": 3},
+        {"epsilon": "1", "max_cells": 0},
+        {"epsilon": "1", "round": 3},
+        {},
+    ],
+)
+def test_bad_parameters_are_refused(values: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        DiffGenParams(**values)
+
+
+@given(st.fractions(min_value=Fraction(1, 1000), max_value=20))
+def test_defaults_of_cells_follow_from_epsilon_and_the_plan_adds_up(epsilon: Fraction) -> None:
+    parameters = DiffGenParams(epsilon=epsilon, detail="no")
+    plan = DiffGen().plan(SCHEMA, parameters)
+    assert sum(spend.total(Unit.ADD_REMOVE) for spend in plan.spends) == epsilon
+    assert settle(SCHEMA, parameters).rounds in range(1, 9)
+
+
+@given(st.fractions(min_value=Fraction(1, 1000), max_value=20), st.integers(1, 10**9))
+def test_a_public_number_of_records_is_not_counted(epsilon: Fraction, records: int) -> None:
+    plan = DiffGen().plan(SCHEMA, DiffGenParams(epsilon=epsilon, records=records))
+    assert sum(spend.total(Unit.ADD_REMOVE) for spend in plan.spends) == epsilon
+    assert {COUNT_RECORDS, REST}.isdisjoint(spend.label for spend in plan.spends)
+
+
+@given(st.fractions(min_value=Fraction(1, 100), max_value=20), st.integers(-1000, 10**6))
+def test_cells_are_no_more_than_their_noise_can_bear(epsilon: Fraction, records: int) -> None:
+    parameters = DiffGenParams(epsilon=epsilon)
+    level = level_for(LEVELS, SCHEMA, epsilon, records)
+    settled = settle(SCHEMA, parameters, level, records)
+    scale = 1 / (epsilon * settled.cell_share * (1 - settled.selection_share))
+    assert 8 <= settled.max_cells <= settle(SCHEMA, parameters, level).max_cells
+    assert settled.max_cells == 8 or records >= 8 * scale * len(SCHEMA.classes) * settled.max_cells
+    chosen = settle(SCHEMA, DiffGenParams(epsilon=epsilon, max_cells=777, detail="yes"), level, records)
+    assert chosen.max_cells == 777, "a limit that is given stays"
+
+
+@pytest.mark.parametrize("told", [-5000, 0, 3, 4_999, 5_001, 30_000, 10**9])
+def test_what_is_counted_divides_the_rest(told: int) -> None:
+    """Whatever noise makes of the count, the rest is divided by it and by nothing else, and all adds up."""
+
+    class Counted(PaidNoise):
+        def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
+            if epsilon == RECORDS_SHARE:
+                return np.array([told, 0], dtype=np.int64).reshape(values.shape)
+            return super().laplace(values, sensitivity=sensitivity, epsilon=epsilon)
+
+    parameters = DiffGenParams(epsilon="1")
+    made = run(DiffGen(), SCHEMA, parameters, engine_of(SCHEMA, []), Counted())
+    same = DiffGen().plan(SCHEMA, DiffGenParams(epsilon="1", records=max(told, 1)))
+    assert [spend.label for spend in made.plan.spends] == [COUNT_RECORDS, *(spend.label for spend in same.spends)]
+    shares = [spend.epsilon for spend in made.plan.spends[1:]]
+    assert shares == [spend.epsilon * (1 - RECORDS_SHARE) for spend in same.spends]
+    assert made.documents["detail"]["records counted"] == [told, 0]
+
+
+def test_a_schema_without_a_class_is_refused() -> None:
+    schema = parse_schema("scumble: schema/1\nattributes:\n  n: {numeric: {low: 0, high: 4, step: 1}}\n")
+    with pytest.raises(InputError, match="target"):
+        DiffGen().plan(schema, DiffGenParams(epsilon="1"))

@@ -1,0 +1,183 @@
+"""The method `histograms`: rows from noisy tables, their price, and the way they are written."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import coded_rows, grids, schemas, trees
+
+import scumble
+from scumble.auditing.laws.queries import engine_of
+from scumble.comparison.recipes import RECIPES
+from scumble.comparison.trials import CodedTable
+from scumble.engines.coding import code_blocks
+from scumble.errors import InputError
+from scumble.flows.evaluate import training_sample
+from scumble.flows.release import method_named, parameters_of, run
+from scumble.methods.histograms.method import Histograms, published_values
+from scumble.methods.histograms.rows import class_totals, draw_rows, project
+from scumble.model.counts import Integers
+from scumble.model.guarantee import Unit
+from scumble.model.release import RecordRelease
+from scumble.model.schema import Attribute, Outside, Schema
+from scumble.model.taxonomy import Domain
+from scumble.privacy.noise import PaidNoise
+from scumble.sources import open_source
+
+METHOD = Histograms()
+
+
+class Listening:
+    """Adds no noise, and remembers how much was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[int, Fraction]] = []
+
+    def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
+        self.asked.append((sensitivity, epsilon))
+        return values
+
+    def select(self, *_: object, **__: object) -> int:
+        raise AssertionError("histograms choose nothing")
+
+
+def released(schema: Schema, rows: list[tuple[int, ...]], noise: Listening | PaidNoise, epsilon: str) -> RecordRelease:
+    parameters = parameters_of(METHOD, {"epsilon": epsilon})
+    made = run(METHOD, schema, parameters, engine_of(schema, rows), noise)
+    assert isinstance(made, RecordRelease)
+    return made
+
+
+@settings(max_examples=100)
+@given(data=st.data(), schema=schemas().filter(lambda schema: schema.target is not None))
+def test_the_whole_budget_buys_one_answer_for_all_tables(data: st.DataObject, schema: Schema) -> None:
+    """Noise of scale d / eps under add-remove, twice that under replace; without noise, as many rows as there were."""
+    rows = data.draw(coded_rows(schema))
+    noise = Listening()
+    made = released(schema, rows, noise, "1/3")
+    times = 1 if schema.unit is Unit.ADD_REMOVE else 2
+    assert noise.asked == [(times * len(schema.predictors), Fraction(1, 3))]
+    assert [spend.epsilon for spend in made.plan.spends] == [Fraction(1, 3)]
+    assert made.records == len(rows)
+    assert set(made.columns) == {attribute.name for attribute in schema.attributes}
+
+
+@settings(max_examples=200)
+@given(data=st.data(), domain=st.one_of(trees(), grids()))
+def test_a_published_value_is_read_back_as_its_code(data: st.DataObject, domain: Domain) -> None:
+    codes = np.array(data.draw(st.lists(st.integers(0, domain.size - 1), min_size=1)), dtype=np.int64)
+    missing = getattr(domain, "missing", None)
+    here = Attribute(name="here", domain=domain, outside=Outside.DROP, missing=missing)
+    schema = Schema(attributes=(here,))
+    # As in evaluation.training_sample: a missing number is NaN in memory and null in a table.
+    source = open_source(pa.table({"here": pa.array(published_values(domain, codes), from_pandas=True)}))
+    read = [block[0] for block in code_blocks(source.batches(schema), schema)]
+    assert np.concatenate(read).tolist() == codes.tolist()
+
+
+def test_numbers_are_whole_where_the_grid_is() -> None:
+    grid = RECIPES["xor"].schema["level"].domain
+    assert published_values(grid, np.array([0, 19])).dtype == np.int64
+
+
+@given(
+    column=st.lists(st.integers(-500, 500), min_size=1, max_size=12),
+    total=st.integers(1, 2000),
+)
+def test_projection_is_the_nearest_vector_with_the_total(column: list[int], total: int) -> None:
+    """By the conditions that characterise it: one amount is taken off all entries above zero, and it would make the
+    others negative."""
+    measured = np.array(column)
+    projected = project(measured, total)
+    assert projected.min() >= 0
+    assert projected.sum() == pytest.approx(total)
+    above = projected > 0
+    amounts = (measured - projected)[above]
+    assert np.ptp(amounts) == pytest.approx(0, abs=1e-9)
+    assert (measured[~above] <= amounts[0] + 1e-9).all()
+
+
+def test_a_short_table_has_more_to_say_about_totals() -> None:
+    """Variances 2 and 8, so weights 4 to 1."""
+    short = np.array([[30, 10], [30, 10]])
+    long = np.array([[20, 0]] * 8)
+    assert class_totals([short, long]).tolist() == [(4 * 60 + 160) // 5, (4 * 20 + 0) // 5]
+    assert class_totals([-short]).tolist() == [0, 0]
+
+
+def test_draws_repeat_and_follow_the_tables() -> None:
+    draw = np.random.default_rng(5)
+    tables = [draw.integers(0, 300, (values, 3)) for values in (4, 2, 9)]
+    first, again = draw_rows(tables), draw_rows([table.copy() for table in tables])
+    assert all((a == b).all() for a, b in zip(first.predictors, again.predictors, strict=True))
+    other = draw_rows([tables[0] + np.eye(4, 3, dtype=np.int64), *tables[1:]])
+    assert any(a.shape != b.shape or (a != b).any() for a, b in zip(first.predictors, other.predictors, strict=True))
+    totals = class_totals(tables)
+    for column, table in zip(first.predictors, tables, strict=True):
+        for label in range(3):
+            drawn = np.bincount(column[first.labels == label], minlength=len(table))
+            wanted = project(table[:, label], int(totals[label]))
+            assert (np.abs(drawn - wanted) <= 6 * np.sqrt(wanted + 1)).all()
+
+
+def test_no_rows_are_a_release_too() -> None:
+    schema = RECIPES["xor"].schema
+    made = released(schema, [], Listening(), "1")
+    assert made.records == 0
+    assert all(len(column) == 0 for column in made.columns.values())
+
+
+def test_it_keeps_how_attributes_go_with_the_class_and_not_with_each_other() -> None:
+    """On `xor` the attributes decide the class together. Drawn given the class, they are independent."""
+    table = RECIPES["xor"].table(rows=20_000, seed=4)
+    rows = list(zip(*(column.tolist() for column in table.columns), strict=True))
+    sample = training_sample(released(table.schema, rows, PaidNoise(), "5"))
+    raw = table.sample(table.schema)
+    for label in (0, 1):
+        mine, theirs = sample.codes[sample.labels == label], raw.codes[raw.labels == label]
+        assert abs(len(mine) - len(theirs)) < 40
+        assert np.abs(mine[:, :4].mean(axis=0) - theirs[:, :4].mean(axis=0)).max() < 0.3
+        assert abs(np.corrcoef(theirs[:, 0], theirs[:, 1])[0, 1]) > 0.4
+        assert abs(np.corrcoef(mine[:, 0], mine[:, 1])[0, 1]) < 0.05
+
+
+def test_the_straight_line(tmp_path: Path) -> None:
+    """Release, verify, read back, evaluate; a schema without a class is refused before anything is charged."""
+    table = RECIPES["five-classes"].table(rows=3_000, seed=1)
+    frame = pa.table(
+        {
+            attribute.name: published_values(attribute.domain, column.astype(np.int64))
+            for attribute, column in zip(table.schema.attributes, table.columns, strict=True)
+        }
+    )
+    published = scumble.release(
+        frame,
+        schema=table.schema,
+        method="histograms",
+        epsilon="2",
+        out=tmp_path / "out",
+        ledger=tmp_path / "ledger.db",
+        dataset="five",
+    )
+    assert scumble.verify(tmp_path / "out")
+    again = scumble.load_release(tmp_path / "out")
+    assert (training_sample(again).codes == training_sample(published.release).codes).all()
+    judged = scumble.evaluate(tmp_path / "out", test=frame)
+    assert judged["boosting"]["accuracy"] > judged["majority"] + 0.2
+    classless = Schema(attributes=table.schema.predictors)
+    with pytest.raises(InputError, match="target"):
+        method_named("histograms").plan(classless, parameters_of(METHOD, {"epsilon": "1"}))
+
+
+def test_reading_a_table_of_codes_changes_nothing() -> None:
+    """What is compared in memory is what a miner would read from the file."""
+    table = RECIPES["rare-class"].table(rows=500, seed=2)
+    rows = list(zip(*(column.tolist() for column in table.columns), strict=True))
+    made = released(table.schema, rows, Listening(), "1")
+    frame = pa.table({name: pa.array(column) for name, column in made.columns.items()})
+    coded = CodedTable.read(open_source(frame), table.schema).sample(table.schema)
+    assert (coded.codes == training_sample(made).codes).all()

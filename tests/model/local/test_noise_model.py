@@ -1,0 +1,229 @@
+"""What a noise model promises, what it publishes, and that it survives as a file."""
+
+import json
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from scumble.errors import InputError
+from scumble.model.guarantee import IntervalPrivacy, LocalDP
+from scumble.model.local.channel import Additive
+from scumble.model.local.noise_model import NoiseModel, for_epsilon, for_privacy
+from scumble.model.local.randomizers import (
+    Blur,
+    Discretized,
+    Gaussian,
+    Laplace,
+    RandomizedResponse,
+    Retained,
+    Truthful,
+    Uniform,
+    Withheld,
+    parse_confidence,
+    parse_share,
+)
+from scumble.model.schema import Attribute, Outside, Schema
+from scumble.model.taxonomy import Grid, Tree
+
+
+def number(name: str, low: int, high: int, step: str = "1", missing: str | None = None) -> Attribute:
+    grid = Grid.regular(low=Decimal(low), high=Decimal(high), step=Decimal(step), missing=missing)
+    return Attribute(name=name, domain=grid, outside=Outside.CLAMP, missing=missing)
+
+
+def category(name: str, *labels: str) -> Attribute:
+    return Attribute(name=name, domain=Tree.flat(labels), outside=Outside.DROP)
+
+
+SCHEMA = Schema(
+    attributes=(
+        number("age", 20, 80),
+        number("level", 0, 5),
+        category("ward", *"abcdefghij"),
+        category("ill", "no", "yes"),
+    ),
+    target="ill",
+)
+SHARES = st.fractions(min_value=Fraction(1, 20), max_value=3, max_denominator=100)
+CONFIDENCES = st.fractions(min_value=Fraction(1, 10), max_value=Fraction(999, 1000), max_denominator=1000)
+
+
+@given(width=SHARES, confidence=CONFIDENCES, step=st.sampled_from([Fraction(1), Fraction(1, 100), Fraction(5)]))
+def test_noise_hides_in_at_least_the_width_asked_for_and_hardly_more(
+    width: Fraction, confidence: Fraction, step: Fraction
+) -> None:
+    wanted = 60 * width
+    for blur in (Uniform.hiding(wanted, confidence, step), Gaussian.hiding(wanted, confidence, step)):
+        assert wanted <= blur.width(confidence) <= wanted * Fraction(103, 100)
+
+
+def test_table_1_of_the_paper_and_its_misprint() -> None:
+    confidences = [Fraction(1, 2), Fraction(95, 100), Fraction(999, 1000)]
+    gaussian = [float(Gaussian(sigma=Fraction(1)).width(c)) for c in confidences]
+    assert gaussian == pytest.approx([2 * norm.ppf((1 + float(c)) / 2) for c in confidences], abs=1e-9)
+    assert [f"{width:.3f}" for width in gaussian] == ["1.349", "3.920", "6.581"]
+    assert [Uniform(half_width=Fraction(3)).width(c) for c in confidences] == [6 * c for c in confidences]
+    edges = (Decimal(0), Decimal(10), Decimal(60))
+    assert [Discretized(edges=edges).width(c) for c in confidences] == [10 * c for c in confidences]
+
+
+@given(share=st.fractions(Fraction(1, 100), Fraction(9, 10)), size=st.integers(2, 40))
+def test_retaining_leaves_as_many_categories_possible_as_asked(share: Fraction, size: int) -> None:
+    confidence = Fraction(95, 100)
+    blur = Retained.hiding(share, confidence, size)
+    assert blur.width(confidence, size) >= min(share * size, 1)
+    if share * size > 1:
+        assert blur.width(confidence, size) == share * size
+        assert blur.probability >= Fraction(1, size)
+
+
+def test_full_privacy_of_a_category_is_refused() -> None:
+    with pytest.raises(InputError, match="tell nothing"):
+        for_privacy(SCHEMA, privacy="100%")
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "uniform"])
+def test_the_widened_domain_holds_all_blurred_values_and_no_more(noise: str) -> None:
+    model = for_privacy(SCHEMA, privacy="100%", noise=noise, truthful=["ward"])
+    for name in ("age", "level"):
+        blurred, grid = model[name], model.published[name].domain
+        channel = blurred.channel
+        assert isinstance(grid, Grid)
+        assert grid.cells == channel.outputs
+        true = SCHEMA[name].domain
+        assert isinstance(true, Grid)
+        assert isinstance(channel, Additive)
+        least = channel.apply(np.array([0]), np.array([0]))
+        assert least[0] == 0, "the least word at the least value reaches the least cell"
+        assert grid.edge_floats[channel.margin] == true.edge_floats[0]
+    assert model.published.target == "ill"
+    assert isinstance(model.guarantee, IntervalPrivacy)
+    assert set(model.guarantee.intervals) == {"age", "level"}
+    assert model.guarantee.intervals["age"][1] >= 60
+
+
+def test_local_budgets_add_up_over_a_person_and_cover_the_class() -> None:
+    model = for_epsilon(SCHEMA, epsilon="2", truthful=["level"])
+    assert model.guarantee == LocalDP(epsilon=Fraction(2), covers=("age", "ward", "ill"))
+    assert model.blurs["age"] == Laplace(epsilon=Fraction(2, 3))
+    assert model.blurs["ill"] == RandomizedResponse(epsilon=Fraction(2, 3))
+    assert model.published["age"].domain == SCHEMA["age"].domain, "clamped noise stays in the range"
+    assert "ill" not in for_epsilon(SCHEMA, epsilon="2", truthful=["ill"]).guarantee.covers  # type: ignore[union-attr]
+
+
+def test_one_attribute_without_local_privacy_makes_it_intervals() -> None:
+    blurs: dict[str, Blur] = {
+        "age": Laplace(epsilon=Fraction(1)),
+        "level": Uniform.hiding(Fraction(5), Fraction(95, 100), Fraction(1)),
+        "ward": Retained(probability=Fraction(1, 2)),
+        "ill": Truthful(),
+    }
+    mixed = NoiseModel(schema=SCHEMA, blurs=blurs)
+    assert isinstance(mixed.guarantee, IntervalPrivacy)
+    assert set(mixed.guarantee.intervals) == {"level", "ward"}
+    local = NoiseModel(schema=SCHEMA, blurs={**blurs, "level": Withheld()})
+    assert isinstance(local.guarantee, LocalDP)
+    assert local.guarantee.covers == ("age", "ward")
+    assert float(local.guarantee.epsilon) == pytest.approx(1 + 2.1972246, abs=2e-6)
+    assert [attribute.name for attribute in local.published.attributes] == ["age", "ward", "ill"]
+
+
+IRREGULAR = Grid(edges=(Decimal(0), Decimal(1), Decimal(5), Decimal(9)))
+TOLD: dict[str, Blur] = dict.fromkeys(("age", "level", "ward", "ill"), Truthful())
+MODELS = [
+    for_privacy(SCHEMA, privacy="50%", noise="uniform"),
+    for_privacy(SCHEMA, privacy="25%", noise="discretized", confidence="0.5", withheld=["ward"]),
+    for_privacy(SCHEMA, privacy="1.5", truthful=["ward"]),
+    for_epsilon(SCHEMA, epsilon="1/3", withheld=["age"]),
+    for_privacy(Schema(attributes=(number("x", 0, 10, "0.25", missing="?"),)), privacy="100%"),
+    NoiseModel(
+        schema=Schema(
+            attributes=(
+                Attribute(name="x", domain=Grid(edges=tuple(map(Decimal, (0, 1, 5, 9)))), outside=Outside.CLAMP),
+            )
+        ),
+        blurs={"x": Discretized(edges=(Decimal(0), Decimal(5), Decimal(9)))},
+    ),
+]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_noise_model_survives_as_json_exactly(model: NoiseModel) -> None:
+    read = NoiseModel.from_json(json.loads(json.dumps(model.to_json())))
+    assert read == model
+    assert read.guarantee == model.guarantee
+    assert read.published == model.published
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: data.pop("attributes"),
+        lambda data: data.update(scumble="noise/9"),
+        lambda data: data["attributes"]["age"]["blur"].update(kind="magic"),
+        lambda data: data["attributes"]["age"]["blur"].update(half_width="0"),
+        lambda data: data["attributes"]["age"]["blur"].update(half_width="7"),
+        lambda data: data["attributes"]["age"]["domain"].update(high="x"),
+        lambda data: data["attributes"].update(age=3),
+        lambda data: data.update(confidence="2"),
+    ],
+)
+def test_a_damaged_noise_model_is_refused(damage: object) -> None:
+    data = json.loads(json.dumps(MODELS[0].to_json()))
+    damage(data)  # type: ignore[operator]
+    with pytest.raises(InputError):
+        NoiseModel.from_json(data)
+
+
+@pytest.mark.parametrize(
+    ("blurs", "words"),
+    [
+        ({"age": Laplace(epsilon=Fraction(1))}, "differ"),
+        ({"age": Truthful(), "level": Withheld(), "ward": Truthful(), "ill": Truthful()}, "blurs nothing"),
+        (
+            {"age": Retained(probability=Fraction(1, 2)), "level": Truthful(), "ward": Truthful(), "ill": Truthful()},
+            "number",
+        ),
+        ({"age": Truthful(), "level": Truthful(), "ward": Laplace(epsilon=Fraction(1)), "ill": Truthful()}, "regular"),
+        (
+            {
+                "age": Discretized(edges=(Decimal(20), Decimal(50))),
+                "level": Truthful(),
+                "ward": Truthful(),
+                "ill": Truthful(),
+            },
+            "cover",
+        ),
+    ],
+)
+def test_blurs_that_do_not_fit_are_refused_before_any_row(blurs: dict[str, Blur], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        NoiseModel(schema=SCHEMA, blurs=blurs)
+
+
+def test_laplace_noise_refuses_an_attribute_that_can_be_missing() -> None:
+    schema = Schema(attributes=(number("x", 0, 10, missing="?"),))
+    with pytest.raises(InputError, match="missing"):
+        NoiseModel(schema=schema, blurs={"x": Laplace(epsilon=Fraction(1))})
+    assert isinstance(for_epsilon(schema, epsilon=1).blurs["x"], RandomizedResponse)
+
+
+def test_shares_and_confidences_are_read_exactly_or_refused() -> None:
+    assert parse_share("12.5%", name="privacy") == Fraction(1, 8)
+    for wrong in ("", "x", "-5%", "0", "1/0"):
+        with pytest.raises(InputError):
+            parse_share(wrong, name="privacy")
+    for wrong in ("100%", "2"):
+        with pytest.raises(InputError):
+            parse_confidence(wrong)
+
+
+def test_a_table_without_a_described_column_is_refused() -> None:
+    MODELS[0].check_columns(["age", "level", "ward", "ill", "more"])
+    with pytest.raises(InputError, match="'ward'"):
+        MODELS[0].check_columns(["age", "level", "ill"])

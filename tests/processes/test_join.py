@@ -1,0 +1,241 @@
+"""Joint releases that go well: real processes over real connections, and what each of them leaves behind."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import SCHEMA, accounts, contents, kinds, leftovers, people, process, scumble
+from joint_parties import OWNERS, Launcher, agree, answers, launcher, run_words, same_release
+
+from scumble.files.release_folder import read_manifest
+from scumble.files.schema_file import parse_schema
+from scumble.flows.release import load_release
+from scumble.joint.session.agreement import read_agreement
+from scumble.joint.session.transcript import compare, read_transcript
+from scumble.model.guarantee import JointDP
+
+pytestmark = pytest.mark.joint
+
+LIFE = ["open", "reserve", "rows", "settle"]
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Launcher]:
+    with launcher() as ready:
+        yield ready
+
+
+def run(
+    processes: Launcher, folder: Path, names: tuple[str, ...] = OWNERS, *more: str, **options: Any
+) -> dict[str, dict[str, Any]]:
+    return processes.play(folder, *({"name": name, "words": run_words(name, *more, **options)} for name in names))
+
+
+def succeed(
+    processes: Launcher, folder: Path, names: tuple[str, ...] = OWNERS, **options: Any
+) -> dict[str, dict[str, Any]]:
+    """What every party printed, once all are through."""
+    ended = run(processes, folder, names, "--json", **options)
+    assert {name: end["err"] for name, end in ended.items() if end["code"]} == {}
+    return {name: json.loads(ended[name]["out"]) for name in names}
+
+
+TOWNS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
+    "three owners": ({}, OWNERS),
+    "two owners and an aggregator": (
+        {"owners": ("north", "south"), "aggregator": True},
+        ("north", "south", "aggregator"),
+    ),
+    "three who compute and two who only submit": (
+        {"owners": ("north", "south"), "submitters": ("west", "isle"), "aggregator": True},
+        ("north", "south", "west", "isle", "aggregator"),
+    ),
+    "five owners, of whom any two may look together": (
+        {"owners": (*OWNERS, "west", "isle")},
+        (*OWNERS, "west", "isle"),
+    ),
+}
+
+
+@pytest.mark.parametrize("town", TOWNS)
+def test_all_parties_write_the_same_release_and_each_owner_pays_once(
+    processes: Launcher, tmp_path: Path, town: str
+) -> None:
+    settings, names = TOWNS[town]
+    agree(tmp_path, **settings)
+    told = succeed(processes, tmp_path, names)
+    assert same_release([tmp_path / f"out-{name}" for name in names])
+    threshold = read_agreement(tmp_path / "agreed" / "agreement.yaml").threshold
+    entries = set()
+    for name in names:
+        folder = tmp_path / f"out-{name}"
+        assert scumble("verify", folder).code == 0
+        guarantee = load_release(folder).plan.guarantee
+        assert isinstance(guarantee, JointDP)
+        assert (guarantee.epsilon, guarantee.coalition, 0 < guarantee.delta < 1e-15) == (1, threshold, True)
+        assert told[name]["guarantee"]["kind"] == "JointDP"
+        receipt = read_manifest(folder)["receipt"]
+        if name == "aggregator":
+            assert receipt == {}
+        else:
+            account = accounts(tmp_path / f"{name}.db")[name]
+            assert (account["spent"], kinds(account)) == ("1", LIFE)
+            assert receipt["entry"] == account["entries"][1]["hash"]
+            entries.add(receipt["entry"])
+        assert [line["label"] for line in answers(tmp_path, name)] == ["choose a split"] * 2 + ["count the cells"]
+    assert len(entries) == len([name for name in names if name != "aggregator"])
+    assert leftovers(tmp_path) == []
+
+
+def test_nothing_in_a_release_names_the_parties(processes: Launcher, tmp_path: Path) -> None:
+    agree(tmp_path)
+    succeed(processes, tmp_path)
+    for path in (tmp_path / "out-north").iterdir():
+        text = path.read_text()
+        assert not re.search("north|south|east|127.0.0.1", text), path.name
+    report = (tmp_path / "out-north" / "report.html").read_text()
+    assert "Several owners made this release together" in report
+
+
+def test_engines_may_differ_and_change_nothing_but_where_rows_lie(processes: Launcher, tmp_path: Path) -> None:
+    agree(tmp_path)
+    engines = dict(zip(OWNERS, ("memory", "duckdb", "memory"), strict=True))
+    ended = processes.play(tmp_path, *({"name": n, "words": run_words(n, engine=engines[n])} for n in OWNERS))
+    assert {end["code"] for end in ended.values()} == {0}, ended
+    assert same_release([tmp_path / f"out-{name}" for name in OWNERS])
+
+
+def test_transcripts_of_all_pairs_fit_together(processes: Launcher, tmp_path: Path) -> None:
+    agree(tmp_path)
+    told = succeed(processes, tmp_path)
+    paths = [tmp_path / told[name]["transcript"] for name in OWNERS]
+    accounts_told = [read_transcript(path) for path in paths]
+    for one, other in ((0, 1), (1, 2), (2, 0)):
+        assert compare(accounts_told[one], accounts_told[other]) > 50
+    for name, account in zip(OWNERS, accounts_told, strict=True):
+        assert account.end == "finished"
+        assert [account.opened[step][1] for step in range(3)] == [line["answer"] for line in answers(tmp_path, name)]
+    checked = scumble("join", "transcript", "verify", paths[0], paths[1], "--json").json
+    assert (checked["party"], checked["opened"], checked["messages_in_both"] > 50) == ("north", 3, True)
+    lines = paths[0].read_text().splitlines(keepends=True)
+    paths[0].write_text("".join(lines[:5] + lines[6:]))
+    assert scumble("join", "transcript", "verify", paths[0]).code == 4
+
+
+def test_phases_add_up_to_what_was_sent(processes: Launcher, tmp_path: Path) -> None:
+    agree(tmp_path)
+    told = succeed(processes, tmp_path)
+    sent = {name: sum(phase["bytes_sent"] for phase in told[name]["phases"]) for name in OWNERS}
+    received = {name: sum(phase["bytes_received"] for phase in told[name]["phases"]) for name in OWNERS}
+    assert sum(sent.values()) == sum(received.values()) > 0
+    names = [phase["name"] for phase in told["north"]["phases"]]
+    assert names == [
+        "connecting", "meeting", "reading rows", "keys", "choose a split", "count the cells", "parting", "publishing",
+    ]  # fmt: skip
+
+
+def test_a_finished_run_is_not_run_again_and_a_second_release_is_refused(processes: Launcher, tmp_path: Path) -> None:
+    agree(tmp_path, deadlines={"start": 2})
+    succeed(processes, tmp_path)
+    before = contents(tmp_path / "out-north", tmp_path)
+    ended = run(processes, tmp_path)
+    for end in ended.values():
+        assert (end["code"], "--resume" in end["err"]) == (2, True)
+    ended = processes.play(tmp_path, *({"name": n, "words": run_words(n, state=f"{n}.state")} for n in OWNERS))
+    for end in ended.values():
+        assert (end["code"], "exists already" in end["err"]) == (2, True)
+    ended = processes.play(
+        tmp_path, *({"name": n, "words": run_words(n, out=f"again-{n}", state=f"again-{n}.state")} for n in OWNERS)
+    )
+    for name, end in ended.items():
+        assert end["code"] in (1, 3), ended
+        assert accounts(tmp_path / f"{name}.db")[name]["spent"] == "1"
+    assert any("charged to this ledger before" in end["err"] for end in ended.values())
+    ended = run(processes, tmp_path, OWNERS, "--resume")
+    assert {end["code"] for end in ended.values()} == {0}, ended
+    assert contents(tmp_path / "out-north", tmp_path) == before
+    assert kinds(accounts(tmp_path / "north.db")["north"]) == LIFE
+
+
+def test_an_owner_whose_budget_is_spent_ends_all_and_can_be_granted_more(processes: Launcher, tmp_path: Path) -> None:
+    agree(tmp_path)
+    (tmp_path / "schema.yaml").write_text(SCHEMA)
+    first = ["release", tmp_path / "south.csv", "--schema", tmp_path / "schema.yaml", "--epsilon", "1"]
+    assert scumble(*first, "--ledger", tmp_path / "south.db", "--out", tmp_path / "first").code == 0
+    ended = run(processes, tmp_path)
+    assert (ended["south"]["code"], "ceiling" in ended["south"]["err"]) == (3, True)
+    for name in ("north", "east"):
+        assert (ended[name]["code"], "south could not go on" in ended[name]["err"]) == (1, True), ended
+        assert not (tmp_path / f"out-{name}").exists()
+    assert scumble("ledger", "grant", "south", "2", "--reason", "jointly", "--ledger", tmp_path / "south.db").code == 0
+    ended = run(processes, tmp_path, OWNERS, "--resume")
+    assert {end["code"] for end in ended.values()} == {0}, ended
+    assert [accounts(tmp_path / f"{name}.db")[name]["spent"] for name in OWNERS] == ["1", "2", "1"]
+
+
+def test_agreements_that_differ_are_told_apart_before_anything_is_charged(processes: Launcher, tmp_path: Path) -> None:
+    path = agree(tmp_path)
+    text = path.read_text()
+    (tmp_path / "agreed" / "other.yaml").write_text(text.replace("rows_at_most: 10000", "rows_at_most: 20000"))
+    parties = [
+        {"name": name, "words": run_words(name, agreement=f"agreed/{file}")}
+        for name, file in zip(OWNERS, ("agreement.yaml", "other.yaml", "agreement.yaml"), strict=True)
+    ]
+    ended = processes.play(tmp_path, *parties)
+    assert "differs from ours in `rows_at_most`" in ended["south"]["err"]
+    for name in OWNERS:
+        assert ended[name]["code"] in (1, 2)
+        assert accounts(tmp_path / f"{name}.db") == {}
+    told = succeed(processes, tmp_path)
+    assert same_release([tmp_path / f"out-{name}" for name in told])
+
+
+def test_empty_tables_and_one_row_are_ordinary(processes: Launcher, tmp_path: Path) -> None:
+    agree(tmp_path)
+    (tmp_path / "north.csv").write_text(people(0))
+    (tmp_path / "south.csv").write_text(people(1))
+    succeed(processes, tmp_path)
+    assert same_release([tmp_path / f"out-{name}" for name in OWNERS])
+
+
+def test_more_rows_than_the_public_bound_are_refused(processes: Launcher, tmp_path: Path) -> None:
+    agree(tmp_path)
+    (tmp_path / "east.csv").write_text(people(10_001))
+    ended = run(processes, tmp_path)
+    assert (ended["east"]["code"], "rows_at_most: 10000" in ended["east"]["err"]) == (2, True)
+    assert not (tmp_path / "out-north").exists()
+
+
+def test_a_rehearsal_tells_what_every_party_would_spend(tmp_path: Path) -> None:
+    folder = tmp_path / "rehearsed"
+    told = process(
+        "join", "rehearse", "--parties", "3", "--rows", "300", "--rounds", "2", "--out", folder, "--json"
+    ).json
+    assert set(told["parties"]) == {"owner-1", "owner-2", "owner-3"}
+    for party in told["parties"].values():
+        assert sum(phase["rounds"] for phase in party["phases"]) > 50
+    assert same_release([folder / name for name in told["parties"]])
+    again = process("join", "rehearse", "--parties", "3", "--out", folder)
+    assert again.code == 2
+
+
+def test_a_rehearsal_from_far_away_takes_its_rounds(tmp_path: Path) -> None:
+    (tmp_path / "schema.yaml").write_text(SCHEMA)
+    words = ["join", "rehearse", "--parties", "2", "--aggregator", "--rows", "50", "--rounds", "1", "--delay-ms", "20"]
+    told = process(*words, "--schema", tmp_path / "schema.yaml", "--json").json
+    assert set(told["parties"]) == {"owner-1", "owner-2", "aggregator"}
+    for party in told["parties"].values():
+        (choice,) = [phase for phase in party["phases"] if phase["name"] == "choose a split"]
+        assert choice["rounds"] > 10
+        assert choice["seconds"] > 10 * 0.02
+
+
+def test_even_rows_fit_their_schema(tmp_path: Path) -> None:
+    from scumble.demo.rehearsal import even_rows
+
+    table = even_rows(parse_schema(SCHEMA), 100, seed=1)
+    assert set(table.column_names) == {"age", "job", "income"}
+    assert set(table["job"].to_pylist()) == {"Engineer", "Lawyer", "Dancer", "Writer"}

@@ -1,0 +1,306 @@
+"""Joint runs that break: whatever happens to one party, the others end soon and say who it was, every charge stands
+once, and the run goes on from what was opened. Nothing is ever drawn twice."""
+
+import json
+import signal
+from collections.abc import Iterator
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import accounts, kinds, leftovers
+from joint_parties import LOST_SECONDS, OWNERS, Launcher, agree, answers, launcher, run_words, same_release
+
+pytestmark = pytest.mark.joint
+
+LIFE = ["open", "reserve", "rows", "settle"]
+KEEP = "scumble.joint.session.state:State.keep"
+EXCHANGE = "scumble.joint.network.tls_mesh:TlsMesh.exchange"
+
+# Where a party can be killed, from its first step to its last, and whether the others can still finish.
+BEFORE_ANSWERS = {
+    "connected": {"at": "scumble.joint.session.attempt:Attempt.meet"},
+    "met": {"at": "scumble.joint.session.attempt:Attempt.meet", "when": "after"},
+    "before the charge": {"at": "scumble.privacy.ledger:Ledger.reserve"},
+    "after the charge": {"at": "scumble.privacy.ledger:Ledger.reserve", "when": "after"},
+    "rows read": {"at": "scumble.privacy.ledger:Ledger.record_rows", "when": "after"},
+    "before keys are stored": {"at": "scumble.joint.session.state:State.keep_keys"},
+    "after keys are stored": {"at": "scumble.joint.session.state:State.keep_keys", "when": "after"},
+    "keys settled": {"at": "scumble.joint.session.attempt:JointHolder"},
+}
+AMID_ANSWERS = {
+    **{f"exchange {call}": {"at": EXCHANGE, "call": call} for call in (4, 9, 25, 60)},
+    "first answer, before it is recorded": {"at": KEEP},
+    "first answer, recorded": {"at": KEEP, "when": "after"},
+    "last answer, before it is recorded": {"at": KEEP, "call": 2},
+    "last answer, recorded": {"at": KEEP, "call": 2, "when": "after"},
+    "before parting": {"at": "scumble.joint.session.attempt:all_done"},
+}
+AFTER_ANSWERS = {
+    "parted": {"at": "scumble.joint.session.attempt:all_done", "when": "after"},
+    "before writing": {"at": "scumble.flows.join:write_release"},
+    "before publishing": {"at": "scumble.files.atomic_folder:Staging.publish"},
+    "published": {"at": "scumble.files.atomic_folder:Staging.publish", "when": "after"},
+    "settled": {"at": "scumble.privacy.ledger:Ledger.settle", "when": "after"},
+}
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Launcher]:
+    with launcher() as ready:
+        yield ready
+
+
+def party(name: str, *more: object, do: str = "", **how: Any) -> dict[str, Any]:
+    """A party, and what is to happen to it."""
+    options = how.pop("options", {})
+    late = {"late": how.pop("late")} if "late" in how else {}
+    trap = {"trap": {**how["trap"], "do": do.split()}} if "trap" in how else {}
+    return {"name": name, "words": run_words(name, *more, **options), **late, **trap}
+
+
+def resume(processes: Launcher, folder: Path, names: tuple[str, ...] = OWNERS) -> dict[str, dict[str, Any]]:
+    return processes.play(folder, *(party(name, "--resume") for name in names))
+
+
+def check_resumed(folder: Path, ended: dict[str, dict[str, Any]], before: list[list[dict[str, Any]]]) -> None:
+    """All have the same release, one charge each, and every answer that was ever opened as it was opened then."""
+    assert {name: (end["code"], end["err"]) for name, end in ended.items() if end["code"]} == {}
+    check_finished(folder, tuple(ended))
+    for recorded in before:
+        for name in ended:
+            assert answers(folder, name)[: len(recorded)] == recorded
+
+
+def check_finished(folder: Path, names: tuple[str, ...]) -> None:
+    assert same_release([folder / f"out-{name}" for name in names])
+    for name in names:
+        if name != "aggregator":
+            account = accounts(folder / f"{name}.db")[name]
+            assert (account["spent"], kinds(account)) == ("1", LIFE)
+        assert not (folder / f"out-{name}.state" / "keys.json").exists()
+
+
+def check_lost(folder: Path, ended: dict[str, dict[str, Any]], lost: str) -> None:
+    """The others ended soon, named who was lost, and left no release."""
+    for name, end in ended.items():
+        if name != lost:
+            assert end["code"] == 1, end
+            assert lost in end["err"].splitlines()[-1], end
+            assert "Traceback" not in end["err"], end
+            assert "--resume" in end["err"]
+            assert not (folder / f"out-{name}").exists()
+            if ended[lost]["code"] == -signal.SIGKILL:
+                assert end["seconds"] - ended[lost]["seconds"] < LOST_SECONDS
+
+
+def killed(processes: Launcher, folder: Path, place: dict[str, Any], who: str) -> dict[str, dict[str, Any]]:
+    trap = {"trap": place, "do": "kill"}
+    ended = processes.play(folder, *(party(name, **(trap if name == who else {})) for name in OWNERS))
+    assert ended[who]["code"] == -signal.SIGKILL, ended
+    return ended
+
+
+@pytest.mark.parametrize(("place", "who"), [*zip([*BEFORE_ANSWERS, *AMID_ANSWERS], cycle(OWNERS), strict=False)])
+def test_a_party_killed_before_the_end_ends_all_who_then_go_on_together(
+    processes: Launcher, tmp_path: Path, place: str, who: str
+) -> None:
+    agree(tmp_path)
+    ended = killed(processes, tmp_path, (BEFORE_ANSWERS | AMID_ANSWERS)[place], who)
+    check_lost(tmp_path, ended, who)
+    before = [answers(tmp_path, name) for name in OWNERS]
+    assert place in AMID_ANSWERS or before == [[], [], []]
+    check_resumed(tmp_path, resume(processes, tmp_path), before)
+
+
+@pytest.mark.parametrize("place", AFTER_ANSWERS)
+def test_a_party_killed_after_all_have_everything_finishes_with_or_without_the_others(
+    processes: Launcher, tmp_path: Path, place: str
+) -> None:
+    agree(tmp_path, deadlines={"start": 3})
+    ended = killed(processes, tmp_path, AFTER_ANSWERS[place], "south")
+    for name in ("north", "east"):
+        assert ended[name]["code"] == 0, ended
+    before = [answers(tmp_path, name) for name in OWNERS]
+    (again,) = resume(processes, tmp_path, ("south",)).values()
+    assert again["code"] == 0, again
+    check_finished(tmp_path, OWNERS)
+    assert [answers(tmp_path, name) for name in OWNERS] == before
+
+
+def test_an_answer_that_was_opened_but_recorded_by_nobody_is_drawn_again_as_the_very_same(
+    processes: Launcher, tmp_path: Path
+) -> None:
+    for call in (0, 2):
+        folder = tmp_path / str(call)
+        folder.mkdir()
+        agree(folder)
+        trap = {"trap": {"at": KEEP, "call": call}, "do": "note kill"}
+        ended = processes.play(folder, *(party(name, **trap) for name in OWNERS))
+        assert {end["code"] for end in ended.values()} == {-signal.SIGKILL}
+        seen = [json.loads((folder / f"{name}.note").read_text()) for name in OWNERS]
+        assert [len(answers(folder, name)) for name in OWNERS] == [call] * 3
+        check_resumed(folder, resume(processes, folder), [])
+        for name in OWNERS:
+            recorded = answers(folder, name)[call]
+            assert [recorded["step"], recorded["label"], recorded["answer"]] == seen[0] == seen[1] == seen[2]
+
+
+def test_who_lacks_an_answer_is_given_it(processes: Launcher, tmp_path: Path) -> None:
+    agree(tmp_path)
+    killed(processes, tmp_path, {"at": KEEP, "call": 2}, "north")
+    before = [answers(tmp_path, name) for name in OWNERS]
+    assert [len(each) for each in before] == [2, 3, 3]
+    check_resumed(tmp_path, resume(processes, tmp_path), before)
+
+
+def test_a_run_that_breaks_again_and_again_comes_to_its_end_under_one_charge(
+    processes: Launcher, tmp_path: Path
+) -> None:
+    agree(tmp_path)
+    before: list[list[dict[str, Any]]] = []
+    for number, call in enumerate((6, 12, 45, 30, 6)):
+        who = OWNERS[number % 3]
+        trap = {"trap": {"at": EXCHANGE, "call": call}, "do": "kill"}
+        played = [party(name, "--resume", **(trap if name == who else {})) for name in OWNERS]
+        ended = processes.play(tmp_path, *played)
+        if ended[who]["code"] == -signal.SIGKILL:
+            check_lost(tmp_path, ended, who)
+        before += [answers(tmp_path, name) for name in OWNERS]
+    check_resumed(tmp_path, resume(processes, tmp_path), before)
+
+
+def test_the_aggregator_is_no_different(processes: Launcher, tmp_path: Path) -> None:
+    names = ("north", "south", "west", "aggregator")
+    agree(tmp_path, owners=("north", "south"), submitters=("west",), aggregator=True)
+    for who, call in (("aggregator", 9), ("west", 5)):
+        trap = {"trap": {"at": EXCHANGE, "call": call}, "do": "kill"}
+        ended = processes.play(tmp_path, *(party(n, "--resume", **(trap if n == who else {})) for n in names))
+        check_lost(tmp_path, ended, who)
+    before = [answers(tmp_path, name) for name in names]
+    check_resumed(tmp_path, resume(processes, tmp_path, names), before)
+
+
+def test_a_frozen_party_is_lost_within_seconds(processes: Launcher, tmp_path: Path) -> None:
+    agree(tmp_path)
+    trap = {"trap": {"at": KEEP, "call": 1}, "do": "stop"}
+    ended = processes.play(tmp_path, party("north"), party("south", **trap), party("east"))
+    check_lost(tmp_path, ended, "south")
+    for name in ("north", "east"):
+        assert "no sign of life" in ended[name]["err"] or "was lost" in ended[name]["err"]
+        assert ended[name]["seconds"] < 5 + LOST_SECONDS
+    before = [answers(tmp_path, name) for name in OWNERS]
+    check_resumed(tmp_path, resume(processes, tmp_path), before)
+
+
+def test_a_party_that_is_alive_but_stalls_is_left_at_the_agreed_deadline(processes: Launcher, tmp_path: Path) -> None:
+    agree(tmp_path, deadlines={"stall": 6})
+    trap = {"trap": {"at": KEEP, "call": 1}, "do": "sleep"}
+    ended = processes.play(tmp_path, party("north"), party("south", **trap), party("east"))
+    check_lost(tmp_path, ended, "south")
+    for name in ("north", "east"):
+        assert "south stalled" in ended[name]["err"]
+    check_resumed(tmp_path, resume(processes, tmp_path), [answers(tmp_path, name) for name in OWNERS])
+
+
+def test_a_full_disk_while_recording_uses_nothing_and_costs_nothing_more(processes: Launcher, tmp_path: Path) -> None:
+    agree(tmp_path)
+    trap = {"trap": {"at": KEEP, "call": 1}, "do": "note fill"}
+    ended = processes.play(tmp_path, party("north", **trap), party("south"), party("east"))
+    assert ended["north"]["code"] == 1
+    assert "The machine failed" in ended["north"]["err"]
+    assert "The charge stands" in ended["north"]["err"]
+    assert len(answers(tmp_path, "north")) == 1
+    check_lost(tmp_path, ended, "north")
+    before = [answers(tmp_path, name) for name in OWNERS]
+    check_resumed(tmp_path, resume(processes, tmp_path), before)
+    step, label, answer = json.loads((tmp_path / "north.note").read_text())
+    recorded = answers(tmp_path, "north")[1]
+    assert (recorded["step"], recorded["label"], recorded["answer"]) == (step, label, answer)
+
+
+def test_an_interrupt_says_that_the_charge_stands(processes: Launcher, tmp_path: Path) -> None:
+    agree(tmp_path)
+    trap = {"trap": {"at": KEEP, "call": 1}, "do": "interrupt"}
+    ended = processes.play(tmp_path, party("north", **trap), party("south"), party("east"))
+    assert ended["north"]["code"] == 5
+    assert "Interrupted. The charge stands" in ended["north"]["err"]
+    check_lost(tmp_path, ended, "north")
+    check_resumed(tmp_path, resume(processes, tmp_path), [answers(tmp_path, name) for name in OWNERS])
+
+
+def test_a_late_starter_is_waited_for(processes: Launcher, tmp_path: Path) -> None:
+    agree(tmp_path)
+    ended = processes.play(tmp_path, party("north", late=4), party("south", late=2), party("east"))
+    assert {end["code"] for end in ended.values()} == {0}, ended
+    check_finished(tmp_path, OWNERS)
+    assert leftovers(tmp_path) == []
+
+
+def test_who_never_comes_is_named_and_nothing_is_charged(processes: Launcher, tmp_path: Path) -> None:
+    agree(tmp_path, deadlines={"start": 2})
+    ended = processes.play(tmp_path, party("north"), party("east"))
+    for name, end in ended.items():
+        assert end["code"] == 1
+        assert "south did not come" in end["err"]
+        assert accounts(tmp_path / f"{name}.db") == {}
+        assert not (tmp_path / f"out-{name}").exists()
+
+
+def test_other_rows_are_refused_when_a_run_goes_on(processes: Launcher, tmp_path: Path) -> None:
+    agree(tmp_path)
+    killed(processes, tmp_path, {"at": KEEP, "call": 1}, "east")
+    table = tmp_path / "north.csv"
+    rows = table.read_text()
+    table.write_text(rows + "10,Lawyer,yes\n")
+    ended = resume(processes, tmp_path)
+    assert ended["north"]["code"] == 3
+    assert "has been spent on a table already" in ended["north"]["err"]
+    check_lost(tmp_path, ended, "north")
+    table.write_text(rows)
+    check_resumed(tmp_path, resume(processes, tmp_path), [answers(tmp_path, name) for name in OWNERS])
+
+
+def test_another_ledger_is_refused_when_a_run_goes_on(processes: Launcher, tmp_path: Path) -> None:
+    """It would not know which rows were shared before, and the run would be charged twice."""
+    agree(tmp_path)
+    killed(processes, tmp_path, {"at": KEEP, "call": 1}, "east")
+    before = [answers(tmp_path, name) for name in OWNERS]
+    other = {"options": {"ledger": "another.db"}}
+    ended = processes.play(tmp_path, *(party(n, "--resume", **(other if n == "north" else {})) for n in OWNERS))
+    assert (ended["north"]["code"], "charged to another ledger" in ended["north"]["err"]) == (3, True)
+    assert accounts(tmp_path / "another.db") == {}
+    check_resumed(tmp_path, resume(processes, tmp_path), before)
+
+
+def test_a_run_whose_record_is_lost_draws_no_second_time(processes: Launcher, tmp_path: Path) -> None:
+    agree(tmp_path)
+    killed(processes, tmp_path, {"at": KEEP, "call": 1}, "east")
+    for path in (tmp_path / "out-east.state").iterdir():
+        path.unlink()
+    ended = resume(processes, tmp_path)
+    assert ended["east"]["code"] == 3
+    for name in ("north", "south"):
+        assert (ended[name]["code"] in (1, 2), "east" in ended[name]["err"]) == (True, True), ended
+    assert "charged to this ledger before" in ended["east"]["err"]
+    (tmp_path / "east.db").unlink()
+    ended = resume(processes, tmp_path)
+    for end in ended.values():
+        assert end["code"] in (1, 2), ended
+        assert not (tmp_path / "out-east").exists()
+    assert any("east lost what was recorded" in end["err"] for end in ended.values())
+
+
+def test_an_abandoned_run_keeps_its_charge_and_is_over(processes: Launcher, tmp_path: Path) -> None:
+    agree(tmp_path, deadlines={"start": 3})
+    killed(processes, tmp_path, {"at": KEEP, "call": 1}, "east")
+    ended = processes.play(tmp_path, party("north", "--abandon"))
+    entry = accounts(tmp_path / "north.db")["north"]["entries"][1]["hash"][:12]
+    assert (ended["north"]["code"], f"The charge stands: entry {entry}" in ended["north"]["out"]) == (0, True)
+    assert not (tmp_path / "out-north.state" / "keys.json").exists()
+    ended = resume(processes, tmp_path)
+    assert (ended["north"]["code"], "abandoned" in ended["north"]["err"]) == (2, True)
+    for name in ("south", "east"):
+        assert (ended[name]["code"], "north" in ended[name]["err"]) == (1, True)
+    assert accounts(tmp_path / "north.db")["north"]["spent"] == "1"

@@ -1,0 +1,200 @@
+"""Tables of databases as sources, `DATABASE::TABLE`: DuckDB in its file, PostgreSQL in a server of the test's own."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+from table_twins import Row, coded, rows_of
+
+from scumble.demo.patients import patients, patients_schema
+from scumble.engines import ENGINES
+from scumble.errors import InputError
+from scumble.files.schema_file import parse_schema
+from scumble.model.schema import Schema
+from scumble.sources import check_columns, open_source
+
+TYPED = parse_schema(
+    """
+scumble: schema/1
+attributes:
+  day: {taxonomy: {Any: {2020-01-31: , 2020-02-01: }}, outside: clamp, missing: '?'}
+  yes: {taxonomy: {Any: {'true': , 'false': }}, outside: clamp, missing: '?'}
+  price: {numeric: {low: 0, high: 3, step: 0.1}, missing: '?'}
+  Odd "name": {taxonomy: {Any: {"it's, a": , b: }}, outside: clamp, missing: '?'}
+"""
+)
+TYPES = {"day": "date", "yes": "boolean", "price": "numeric(6, 3)", 'Odd "name"': "text"}
+VALUES = [
+    ("'2020-01-31'", "true", "0.7", "'it''s, a'"),
+    ("'2020-02-01'", "false", "2.675", "'b'"),
+    ("'1999-01-01'", "NULL", "-1", "'c'"),
+    ("NULL", "true", "NULL", "NULL"),
+]
+CODES = Counter([(0, 0, 7, 0), (1, 1, 26, 1), (2, 2, 0, 2), (2, 0, 30, 2)])
+
+
+def create(table: str) -> list[str]:
+    """SQL that both databases understand."""
+    columns = ", ".join('"' + name.replace('"', '""') + f'" {kind}' for name, kind in TYPES.items())
+    rows = ", ".join(f"({', '.join(row)})" for row in VALUES)
+    return [f"CREATE TABLE {table} ({columns})", f"INSERT INTO {table} VALUES {rows}"]
+
+
+def read(data: str, schema: Schema) -> Counter[Row]:
+    source = open_source(data)
+    check_columns(source, schema)
+    engine = ENGINES["memory"].open(source.batches(schema), schema)
+    return rows_of(engine)
+
+
+def refusal(data: str, schema: Schema = TYPED) -> str:
+    with pytest.raises(InputError) as caught:
+        read(data, schema)
+    assert caught.value.__cause__ is None
+    return str(caught.value)
+
+
+# DuckDB --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("duckdb") / "hospital.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.register("arrow", patients(5_000, 1))
+        connection.execute("CREATE TABLE patients AS SELECT * FROM arrow")
+        connection.execute("CREATE VIEW adults AS SELECT * FROM patients WHERE age >= 18")
+        connection.execute("CREATE SCHEMA wards")
+        connection.execute("CREATE TABLE wards.nested AS SELECT [1, 2] AS day, true AS yes, 1 AS price, 'b' AS x")
+        for statement in create("typed"):
+            connection.execute(statement)
+    return path
+
+
+def test_a_table_and_a_view_of_duckdb(database: Path) -> None:
+    table = patients(5_000, 1)
+    assert read(f"{database}::patients", patients_schema()) == coded(table, patients_schema())
+    adults = table.filter(pa.compute.greater_equal(table["age"], 18))
+    assert read(f"{database}::adults", patients_schema()) == coded(adults, patients_schema())
+    assert open_source(f"{database}::patients").name == "patients"
+
+
+def test_types_of_duckdb_are_read_as_their_text(database: Path) -> None:
+    assert read(f"{database}::typed", TYPED) == CODES
+
+
+def test_what_is_no_table_of_duckdb(database: Path, tmp_path: Path) -> None:
+    assert "There is no DuckDB file" in refusal(f"{tmp_path}/absent.duckdb::x")
+    assert "has no table 'nobody'" in refusal(f"{database}::nobody")
+    assert "has none of the schema's columns" in refusal(f"{database}::patients")
+    schema = parse_schema("scumble: schema/1\nattributes: {day: {taxonomy: {Any: {a: , b: }}}}")
+    assert "holds lists or records" in refusal(f"{database}::wards.nested", schema)
+    (tmp_path / "text.duckdb").write_text("age\nZaphod\n" * 2000, encoding="utf-8")
+    assert "cannot be opened as a DuckDB database" in refusal(f"{tmp_path}/text.duckdb::x")
+
+
+def test_reading_leaves_a_database_as_it_was(database: Path) -> None:
+    before = database.read_bytes()
+    read(f"{database}::typed", TYPED)
+    assert database.read_bytes() == before
+    assert [path.name for path in database.parent.iterdir()] == ["hospital.duckdb"]
+
+
+# PostgreSQL ----------------------------------------------------------------------------------------------------------
+
+
+def programs() -> Path | None:
+    """The folder of the newest server: Debian's, or wherever PATH has one."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))
+    other = shutil.which("pg_ctl")
+    return found[-1].parent if found else None if other is None else Path(other).parent
+
+
+def unprivileged() -> list[str]:
+    """PostgreSQL refuses to run as root."""
+    return ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.geteuid() == 0 else []
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """The address of a server that listens on a socket in its own folder only."""
+    binaries = programs()
+    if binaries is None:
+        message = "PostgreSQL is not installed (Debian: apt-get install postgresql)"
+        pytest.fail(message) if os.environ.get("SCUMBLE_REAL_DATA_REQUIRED") else pytest.skip(message)
+    with tempfile.TemporaryDirectory(prefix="pg-") as name:
+        folder = Path(name)
+        if unprivileged():
+            shutil.chown(folder, "postgres", "postgres")
+        folder.chmod(0o755)
+
+        def run(*command: str) -> None:
+            subprocess.run([*unprivileged(), *command], check=True, cwd=folder, stdout=subprocess.DEVNULL)
+
+        run(
+            str(binaries / "initdb"),
+            "-D",
+            str(folder / "data"),
+            "-U",
+            "owner",
+            "--auth=trust",
+            "--no-sync",
+            "-E",
+            "UTF8",
+        )
+        options = f"-c listen_addresses='' -c unix_socket_directories='{folder}' -c fsync=off"
+        control = [str(binaries / "pg_ctl"), "-D", str(folder / "data"), "-w"]
+        run(*control, "-o", options, "-l", str(folder / "log"), "start")
+        try:
+            yield f"postgresql://owner@/postgres?host={folder}"
+        finally:
+            run(*control, "-m", "immediate", "stop")
+
+
+@pytest.fixture(scope="module")
+def filled(server: str) -> str:
+    dbapi: Any = pytest.importorskip("adbc_driver_postgresql.dbapi")
+    with dbapi.connect(server) as connection, connection.cursor() as cursor:
+        cursor.adbc_ingest("patients", patients(5_000, 1), mode="create")
+        cursor.execute("CREATE SCHEMA wards")
+        for statement in create("wards.typed"):
+            cursor.execute(statement)
+        connection.commit()
+    return server
+
+
+@pytest.mark.postgres
+def test_tables_of_postgresql(filled: str) -> None:
+    assert read(f"{filled}::patients", patients_schema()) == coded(patients(5_000, 1), patients_schema())
+    assert read(f"{filled}::wards.typed", TYPED) == CODES
+    assert open_source(f"{filled}::wards.typed").name == "wards.typed"
+
+
+@pytest.mark.postgres
+def test_what_is_no_table_of_postgresql(filled: str) -> None:
+    assert "has no table 'nobody'" in refusal(f"{filled}::nobody")
+    assert "has none of the schema's columns" in refusal(f"{filled}::patients")
+    message = refusal("postgresql://owner:secret@127.0.0.1:1/postgres::patients")
+    assert "postgresql://owner@127.0.0.1:1/postgres cannot be read" in message
+    assert "secret" not in message
+    assert "names no table" in refusal("postgresql://owner:secret@127.0.0.1/postgres")
+
+
+@pytest.mark.postgres
+def test_nothing_is_written(filled: str) -> None:
+    """The statement runs in a transaction that may read only: a view that writes is refused."""
+    dbapi: Any = pytest.importorskip("adbc_driver_postgresql.dbapi")
+    with dbapi.connect(filled) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE SEQUENCE counter")
+        cursor.execute("CREATE VIEW writing AS SELECT nextval('counter') AS price")
+        connection.commit()
+    schema = parse_schema("scumble: schema/1\nattributes: {price: {numeric: {low: 0, high: 3, step: 1}}}")
+    assert "cannot be read" in refusal(f"{filled}::writing", schema)

@@ -1,0 +1,149 @@
+"""Parties of joint releases as real processes: libraries are loaded once, then every party is a fork of its own.
+
+Run as a program; reads one scenario a line as JSON, and prints how it ended, one line each. A scenario is a folder to
+work in and parties, each `{"name": ..., "words": [...]}` with any of
+
+- `late`: start so many seconds after the others;
+- `trap`: `{"at": "module:Class.function", "call": n, "when": "before" | "after", "do": [...]}`, what is to happen at
+  the n-th call (the first is 0): `note` writes the arguments into NAME.note, `kill` ends the process at once, `stop`
+  freezes it, `sleep` has it do nothing but give signs of life, `fill` makes the disk as full as it is just then,
+  `interrupt` is Ctrl-C.
+"""
+
+import importlib
+import json
+import os
+import resource
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from functools import wraps
+from pathlib import Path
+from typing import Any, NoReturn
+
+from command_line import SCHEMA, people
+
+import scumble
+from scumble import joint_flow  # noqa: F401 - loaded before the forks
+from scumble.cli import join, main  # noqa: F401
+from scumble.joint.session.state import ANSWERS
+
+PATIENCE = 100.0
+
+
+def trapped(function: Any, name: str, trap: dict[str, Any]) -> Any:
+    calls = 0
+
+    @wraps(function)
+    def wrapper(*arguments: Any, **named: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        due = calls == trap.get("call", 0) + 1
+        if due and trap.get("when", "before") == "before":
+            spring(name, trap, arguments)
+        result = function(*arguments, **named)
+        if due and trap.get("when") == "after":
+            spring(name, trap, arguments)
+        return result
+
+    return wrapper
+
+
+def spring(name: str, trap: dict[str, Any], arguments: tuple[Any, ...]) -> None:
+    for what in trap["do"]:
+        match what:
+            case "note":
+                told = [each.hex() if isinstance(each, bytes) else each for each in arguments[1:]]
+                Path(f"{name}.note").write_text(json.dumps(told, default=str))
+            case "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            case "stop":
+                os.kill(os.getpid(), signal.SIGSTOP)
+            case "interrupt":
+                os.kill(os.getpid(), signal.SIGINT)
+            case "sleep":
+                time.sleep(PATIENCE)
+            case "fill":
+                answers = next(Path().glob(f"*{name}*.state")) / ANSWERS
+                full = answers.stat().st_size + 10 if answers.exists() else 10
+                resource.setrlimit(resource.RLIMIT_FSIZE, (full, full))
+
+
+def start(party: dict[str, Any], folder: str, late: float) -> int:
+    child = os.fork()
+    if child == 0:
+        run(party, folder, late)
+    return child
+
+
+def run(party: dict[str, Any], folder: str, late: float) -> NoReturn:
+    os.chdir(folder)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for stream, kind in ((1, "out"), (2, "err")):
+        file = os.open(f"{party['name']}.{kind}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(file, stream)
+    time.sleep(late)
+    code = 70
+    try:
+        if "trap" in party:
+            module, _, path = party["trap"]["at"].partition(":")
+            *above, last = path.split(".")
+            place: Any = importlib.import_module(module)
+            for each in above:
+                place = getattr(place, each)
+            setattr(place, last, trapped(getattr(place, last), party["name"], party["trap"]))
+        sys.argv = ["scumble", *map(str, party["words"])]
+        main()
+    except SystemExit as end:
+        code = int(end.code or 0)
+    except BaseException:  # noqa: BLE001 - shown to whoever reads the test's failure
+        traceback.print_exc()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def play(scenario: dict[str, Any]) -> dict[str, Any]:
+    """Run all parties; who is frozen is ended once the others are through."""
+    began = time.monotonic()
+    running = {start(party, scenario["folder"], party.get("late", 0)): party["name"] for party in scenario["parties"]}
+    frozen = {
+        party["name"] for party in scenario["parties"] if {"stop", "sleep"} & set(party.get("trap", {}).get("do", ()))
+    }
+    ended: dict[str, Any] = {}
+    while len(ended) < len(running):
+        for child, name in running.items():
+            if name not in ended:
+                done, status = os.waitpid(child, os.WNOHANG)
+                if done:
+                    ended[name] = {"seconds": time.monotonic() - began, "code": os.waitstatus_to_exitcode(status)}
+        through = all(name in ended for name in running.values() if name not in frozen)
+        if through or time.monotonic() - began > PATIENCE:
+            for child, name in running.items():
+                if name not in ended:
+                    os.kill(child, signal.SIGKILL)
+                    os.waitpid(child, 0)
+                    ended[name] = {"seconds": PATIENCE, "code": "frozen" if name in frozen else "hung"}
+        time.sleep(0.01)
+    for name, end in ended.items():
+        for kind in ("out", "err"):
+            end[kind] = (Path(scenario["folder"]) / f"{name}.{kind}").read_text()
+    return ended
+
+
+def warm_up() -> None:
+    """A release before all others, for what is loaded and compiled at the first use."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "people.csv").write_text(people(50))
+        (folder / "schema.yaml").write_text(SCHEMA)
+        place = {"out": folder / "out", "ledger": folder / "ledger.db"}
+        scumble.release(folder / "people.csv", schema=folder / "schema.yaml", epsilon=1, **place)
+
+
+if __name__ == "__main__":
+    warm_up()
+    for line in sys.stdin:
+        print(json.dumps(play(json.loads(line))), flush=True)  # noqa: T201
