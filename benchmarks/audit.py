@@ -14,8 +14,8 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
-from audit_table import audited_modes
 from scumble.auditing.audit import Subject, method_subject
+from scumble.auditing.laws.cases import audited_modes
 from scumble.auditing.mechanisms import SingleAnswer, WholeRelease
 from scumble.auditing.neighbours import Pair
 from scumble.auditing.report import words_of

@@ -18,13 +18,12 @@ from typing import Any
 from scumble.auditing.audit import Finding, Subject, examine, method_subject
 from scumble.auditing.bounds import epsilon_bounds
 from scumble.auditing.exact import exact_loss
-from scumble.auditing.laws.cases import declared_epsilon, parameters_for, served_schema, settings_of
+from scumble.auditing.laws.cases import audited_modes, parameters_for, served_schema, settings_of
 from scumble.auditing.neighbours import Pair, generic_pairs
 from scumble.auditing.report import audit_page, settings_text
 from scumble.auditing.search import Effort, all_cores, best_pair, crew_of
 from scumble.auditing.single_answers import SINGLE_ANSWERS, one_count, one_selection
 from scumble.errors import CheckError
-from scumble.methods import METHODS
 from scumble.methods.diffgen.method import DiffGen
 from scumble.methods.method import Method
 from scumble.model.budget import budget_text
@@ -45,17 +44,6 @@ def single_answers() -> Iterator[tuple[Subject, int]]:
     for epsilon in BUDGETS:
         yield one_count(epsilon), SINGLE_RUNS[epsilon]
         yield one_selection(epsilon), SINGLE_RUNS[epsilon]
-
-
-def audited_modes() -> list[tuple[Method, dict[str, Any]]]:
-    """Every method that declares an epsilon, in each mode it wants audited."""
-    modes = [(method, settings) for method in METHODS for settings in settings_of(method)]
-    return [each for each in modes if _declares(*each)]
-
-
-def _declares(method: Method, settings: dict[str, Any]) -> bool:
-    parameters = parameters_for(method, 1, settings)
-    return declared_epsilon(method.plan(served_schema(method, parameters), parameters).guarantee) is not None
 
 
 def releases(

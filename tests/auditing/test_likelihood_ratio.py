@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from planted_bugs import Wrapped
 
-from scumble.auditing import table
 from scumble.auditing.exact import choice_probabilities
-from scumble.auditing.laws.cases import parameters_for, served_schema, settings_of, small_schemas
+from scumble.auditing.laws import cases
+from scumble.auditing.laws.cases import audited_modes, parameters_for, served_schema, settings_of, small_schemas
 from scumble.auditing.laws.queries import engine_of
 from scumble.auditing.likelihood_ratio import Followed
 from scumble.auditing.mechanisms import WholeRelease
@@ -17,6 +17,7 @@ from scumble.auditing.neighbours import Pair, candidate_pairs
 from scumble.methods import METHODS
 from scumble.methods.diffgen.method import DiffGen
 from scumble.methods.diffgen.parameters import DiffGenParams
+from scumble.methods.method import Method
 from scumble.model.counts import Integers
 from scumble.privacy.noise import PaidNoise
 
@@ -74,7 +75,7 @@ def test_answers_are_hidden_from_an_onlooker_who_has_the_release_alone() -> None
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_a_followed_holder_serves_every_method(method: table.Method) -> None:
+def test_a_followed_holder_serves_every_method(method: Method) -> None:
     """The shipped path with somebody following: whatever a method asks can be asked of the other table."""
     for settings in settings_of(method):
         parameters = parameters_for(method, 1, settings)
@@ -91,8 +92,8 @@ class NewMode(Wrapped):
 
 
 def test_the_table_has_every_mode_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table, "METHODS", (*METHODS, NewMode()))
-    modes = [(method.name, tuple(settings.items())) for method, settings in table.audited_modes()]
+    monkeypatch.setattr(cases, "METHODS", (*METHODS, NewMode()))
+    modes = [(method.name, tuple(settings.items())) for method, settings in audited_modes()]
     assert set(Counter(modes).values()) <= {1}
     for settings in NewMode.audited:
         assert ("diffgen", tuple(settings.items())) in modes

@@ -32,10 +32,9 @@ from table_twins import (
 )
 
 from scumble.demo.patients import patients, patients_schema
-from scumble.engines import ENGINES, Engine, counting, database, turns
+from scumble.engines import ENGINES, Engine, chunked_counts, counting
 from scumble.engines.coding import code_type
 from scumble.engines.duckdb import DuckDBEngine
-from scumble.files import csv_files, frames, parquet_files
 from scumble.files.schema_file import parse_schema
 from scumble.flows.release import method_named, parameters_of, run
 from scumble.model.counts import Counts, Tabulation
@@ -44,7 +43,7 @@ from scumble.model.release import CellRelease
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Grid, Tree
 from scumble.privacy.fingerprint import fingerprint, row_sums, seal
-from scumble.sources import check_columns, open_source
+from scumble.sources import check_columns, csv, databases, frames, open_source, parquet
 
 LOCAL = {name: kind for name, kind in ENGINES.items() if name != "spark"}
 local_engines = pytest.mark.parametrize("kind", LOCAL.values(), ids=LOCAL)
@@ -96,7 +95,7 @@ WAYS_TO_COUNT: dict[str, list[tuple[Any, str, int]]] = {
     "no joint tables": [(counting, "LONGEST_TABLE", 0)],
     "counters that run over": [(counting, "MOST_ROWS", 3)],
     "several threads": [(counting, "FEW_ROWS", 0)],
-    "tables in turns": [(turns, "MOST_BYTES", 100)],
+    "tables in turns": [(chunked_counts, "MOST_BYTES", 100)],
 }
 
 
@@ -119,7 +118,7 @@ def test_every_way_of_counting_counts_the_same(way: str, data: st.DataObject) ->
 def test_tables_in_turns_are_never_held_all_at_once(attributes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many long attributes there are, the tables of one turn fit into the bound; a longer one comes alone."""
     sizes = [(50, 1000, 300)[number % 3] for number in range(attributes)]
-    monkeypatch.setattr(turns, "MOST_BYTES", 8 * 900)
+    monkeypatch.setattr(chunked_counts, "MOST_BYTES", 8 * 900)
     schema = Schema(
         attributes=tuple(
             Attribute(name=f"a{number}", domain=Tree.flat(map(str, range(size))), outside=Outside.DROP)
@@ -133,7 +132,7 @@ def test_tables_in_turns_are_never_held_all_at_once(attributes: int, monkeypatch
         asked.append(turn.fine)
         return tabulated(Counter({(0,) * attributes: 2}), turn)
 
-    counts = turns.count_in_turns(request, count)
+    counts = chunked_counts.count_in_turns(request, count)
     assert [int(table.sum()) for table in counts.fine.values()] == [2] * attributes
     assert int(counts.cells.sum()) == 2
     assert [name for turn in asked for name in turn] == list(request.fine)
@@ -501,8 +500,8 @@ def test_duckdb_removes_its_folder_after_a_failed_answer(scratch: Path) -> None:
 
 
 def test_a_csv_file_of_several_blocks_counts_as_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_files, "BLOCK_BYTES", 1 << 10)
-    for module in (parquet_files, frames, database):
+    monkeypatch.setattr(csv, "BLOCK_BYTES", 1 << 10)
+    for module in (parquet, frames, databases):
         monkeypatch.setattr(module, "BATCH_ROWS", 100)
     rows = 2000
     table = pa.table({"age": [row % 8 for row in range(rows)], "sex": ["f", "m"] * (rows // 2), "class": ["a"] * rows})

@@ -26,8 +26,8 @@ from typing import Any, NoReturn
 from command_line import SCHEMA, people
 
 import scumble
-from scumble import joint_flow  # noqa: F401 - loaded before the forks
-from scumble.cli import join, main  # noqa: F401
+import scumble.flows.join
+from scumble.cli import main
 from scumble.joint.session.state import ANSWERS
 
 PATIENCE = 100.0

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fine_releases import fine_release
-from test_report import EXPECTED_TAGS, HOSTILE, Page, attribute, code_blocks, flat
+from report_pages import EXPECTED_TAGS, HOSTILE, Page, attribute, code_blocks, flat
 
 from scumble.files.release_folder import write_release
 from scumble.files.report.pages import miners_page, report_page

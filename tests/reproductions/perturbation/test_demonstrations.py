@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 from command_line import scumble
 
-from scumble.comparison import as_figures, as_filter, as_limits, as_local, as_reproduce
 from scumble.model.local.noise_model import for_privacy
 from scumble.privacy.noise import simulation
 from scumble.reproductions.figure import Request
+from scumble.reproductions.perturbation import charts, figures, filtering, limits, local_privacy
 from scumble.reproductions.perturbation.filtering import filtered, noise_variance, widths
-from scumble.reproductions.perturbation.limits import TOLD, limits
+from scumble.reproductions.perturbation.limits import TOLD
 
 
 def test_the_filter_is_the_best_linear_guess() -> None:
     """Against regression of the truth on the published values, which nobody but us can do."""
     draw = simulation(1)
-    true = as_filter.correlated(4, 0.8, 40_000, draw)
+    true = filtering.correlated(4, 0.8, 40_000, draw)
     noise = draw.normal(0, 20, true.shape)
     published = true + noise
     guess = filtered(published, np.full(4, 400.0))
@@ -32,7 +32,7 @@ def test_the_filter_is_the_best_linear_guess() -> None:
 
 def test_the_noise_is_as_wide_as_the_model_says() -> None:
     for noise, factor in (("uniform", 1 / 12 / 0.95**2), ("gaussian", 1 / 3.919928**2)):
-        model = for_privacy(as_filter.schema(1), privacy="100%", noise=noise)
+        model = for_privacy(filtering.schema(1), privacy="100%", noise=noise)
         assert noise_variance(model["measure 1"]) == pytest.approx(100**2 * factor, rel=1e-2)
 
 
@@ -45,31 +45,31 @@ def test_what_goes_together_can_be_filtered_and_what_does_not_cannot() -> None:
 
 
 def test_true_distributions_bound_what_ranks_can_do() -> None:
-    rows = limits(1, 0, training=6_000, testing=1_000)
-    assert {row["algorithm"] for row in rows} == {*as_figures.AS_PRINTED, TOLD}
+    rows = limits.limits(1, 0, training=6_000, testing=1_000)
+    assert {row["algorithm"] for row in rows} == {*figures.AS_PRINTED, TOLD}
     told = [row["accuracy"] for row in rows if row["algorithm"] == TOLD]
     assert min(told) > 0.97, "with one attribute to find, ranks lose next to nothing"
 
 
 def test_the_same_task_under_epsilon(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(as_local, "NEEDED", {1: ("age",)})
-    monkeypatch.setattr(as_local, "EPSILONS", (4, 16))
-    monkeypatch.setattr(as_local, "TRAINING", 20_000)
-    figure = as_local.as_local(Request(cache=tmp_path, runs=1))
+    monkeypatch.setattr(local_privacy, "NEEDED", {1: ("age",)})
+    monkeypatch.setattr(local_privacy, "EPSILONS", (4, 16))
+    monkeypatch.setattr(local_privacy, "TRAINING", 20_000)
+    figure = local_privacy.as_local(Request(cache=tmp_path, runs=1))
     found = {(row["told"], row["promise"]): row["accuracy"] for row in figure.rows}
-    assert found[as_local.ENOUGH, "16"] > 0.85 > 0.8 > found[as_local.EVERYTHING, "4"]
-    assert found[as_local.EVERYTHING, as_local.INTERVAL] > 0.9
+    assert found[local_privacy.ENOUGH, "16"] > 0.85 > 0.8 > found[local_privacy.EVERYTHING, "4"]
+    assert found[local_privacy.EVERYTHING, local_privacy.INTERVAL] > 0.9
     assert len(figure.claims) == 6
 
 
 def test_the_demonstrations_are_figures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(as_filter, "PEOPLE", 1_000)
-    monkeypatch.setattr(as_filter, "NUMBERS", (1, 10))
-    for module in (as_figures, as_reproduce):
+    monkeypatch.setattr(filtering, "PEOPLE", 1_000)
+    monkeypatch.setattr(filtering, "NUMBERS", (1, 10))
+    for module in (figures, charts):
         monkeypatch.setattr(module, "TRAINING", 1_000)
         monkeypatch.setattr(module, "TESTING", 100)
-    assert as_limits.as_limits(Request(cache=tmp_path, runs=1)).claims
+    assert limits.as_limits(Request(cache=tmp_path, runs=1)).claims
     told = scumble("reproduce", "as-filter", "--json").json
     assert any(claim["holds"] is False for claim in told["claims"])
     assert "<svg" in Path("scumble-figures/as-filter.svg").read_text()

@@ -12,6 +12,7 @@ from typing import Any
 from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
 from scumble.flows.release import parameters_of
+from scumble.methods import METHODS
 from scumble.methods.method import Method, Params
 from scumble.model.guarantee import Guarantee, PureDP, Unit, Unproven
 from scumble.model.schema import Outside, Schema
@@ -85,3 +86,14 @@ def declared_epsilon(guarantee: Guarantee) -> Fraction | None:
             return epsilon
         case _:
             return None
+
+
+def audited_modes() -> list[tuple[Method, dict[str, Any]]]:
+    """Every method that declares an epsilon, in each mode it wants audited."""
+    modes = [(method, settings) for method in METHODS for settings in settings_of(method)]
+    return [each for each in modes if _declares(*each)]
+
+
+def _declares(method: Method, settings: dict[str, Any]) -> bool:
+    parameters = parameters_for(method, 1, settings)
+    return declared_epsilon(method.plan(served_schema(method, parameters), parameters).guarantee) is not None
