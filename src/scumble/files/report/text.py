@@ -57,13 +57,19 @@ def whole(number: float) -> str:
 
 
 def significant(number: float) -> str:
-    """A positive number to three digits, more where its whole part has more.
+    """Any number to three digits, or more if its whole part has more.
 
-    >>> significant(2.7992), significant(56.567), significant(12345.6), significant(0.0)
-    ('2.80', '56.6', '12,346', '0')
+    >>> significant(2.7992), significant(-56.567), significant(12345.6), significant(0.0)
+    ('2.80', '−56.6', '12,346', '0')
+    >>> significant(math.nan), significant(-math.inf)
+    ('undefined', '−∞')
     """
-    digits = max(0, 2 - math.floor(math.log10(number))) if number else 0
-    return f"{number:,.{digits}f}"
+    if math.isnan(number):
+        return "undefined"
+    if math.isinf(number):
+        return "∞" if number > 0 else "\N{MINUS SIGN}∞"
+    digits = max(0, 2 - math.floor(math.log10(abs(number)))) if number else 0
+    return f"{number:,.{digits}f}".replace("-", "\N{MINUS SIGN}")
 
 
 def with_code(text: str) -> Markup:
