@@ -41,7 +41,7 @@ from scumble.methods.diffgen.scores import Score
 from scumble.mining.benchmark.sample import Sample
 from scumble.mining.benchmark.scores import accuracy, area_under_curve, score
 from scumble.model.counts import Integers
-from scumble.model.fine_cells import FINE_ROWS_EACH
+from scumble.model.fine_rows import FINE_ROWS_EACH
 from scumble.model.schema import Schema
 from scumble.privacy.noise import PaidNoise
 from scumble.sources import open_source

@@ -31,11 +31,11 @@ from scumble.joint.simulated import twin_holder
 from scumble.methods.diffgen.method import DiffGen
 from scumble.methods.diffgen.parameters import DiffGenParams
 from scumble.mining.benchmark.sample import Sample
-from scumble.mining.recoding import recoding
 from scumble.model.cut import Cut, Specialization
 from scumble.model.guarantee import JointDP, PureDP
 from scumble.model.release import CellRelease
 from scumble.model.schema import Schema
+from scumble.model.values import recoding
 
 PUBLIC = parse_schema(
     """

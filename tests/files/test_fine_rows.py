@@ -33,10 +33,11 @@ from scumble.files.release_folder import file_hash, manifest_text, read_manifest
 from scumble.files.schema_file import read_schema
 from scumble.files.verify import verify_folder
 from scumble.flows.evaluate import evaluate, training_sample
-from scumble.model.fine_cells import NOWHERE, codes_within, refines, rows_by_cell, strays
+from scumble.model.fine_rows import refines, rows_by_cell, strays
 from scumble.model.release import CellRelease, FineRows
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Grid, Tree
+from scumble.model.values import NOWHERE, codes_within
 from scumble.sources import open_source
 
 

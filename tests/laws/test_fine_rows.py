@@ -22,7 +22,7 @@ from scumble.errors import CheckError
 from scumble.methods.diffgen.method import COUNT
 from scumble.methods.diffgen.parameters import DiffGenParams
 from scumble.model.cut import Cut
-from scumble.model.fine_cells import fine_counts
+from scumble.model.fine_rows import fine_counts
 from scumble.model.plan import Plan
 from scumble.model.release import CellRelease, FineRows
 from scumble.model.schema import Schema

@@ -20,8 +20,9 @@ from scumble.model.local.randomized_attribute import BlurredAttribute
 from scumble.model.local.randomizers import Blur, Gaussian, Laplace, RandomizedResponse, Retained, Uniform
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Grid, Tree
+from scumble.model.values import text_of
 from scumble.privacy.noise import KeyedWords, SystemWords, Words
-from scumble.privacy.perturber import Perturber, code_of, perturb_block, text_of
+from scumble.privacy.perturber import Perturber, owners_code, perturb_block
 
 DRAWS = 60_000
 SECRET = bytes(range(32))
@@ -117,13 +118,13 @@ def test_a_client_blurs_as_the_file_does_and_always_alike(model: NoiseModel) -> 
     told = [client.perturb(person, entity=str(place)) for place, person in enumerate(people)]
     assert told == [Perturber(model, secret=SECRET).perturb(p, entity=str(place)) for place, p in enumerate(people)]
     columns = {
-        name: np.array([code_of(SCHEMA[name], person[name]) for person in people])  # type: ignore[arg-type]
+        name: np.array([owners_code(SCHEMA[name], person[name]) for person in people])  # type: ignore[arg-type]
         for name in ("n", "k")
     }
     names = [str(place) for place in range(len(people))]
     file = perturb_block(model, columns, words=KeyedWords(SECRET), entities=names)
     for place, record in enumerate(told):
-        assert record == {name: text_of(model.published[name], int(file[name][place])) for name in ("n", "k")}
+        assert record == {name: text_of(model.published[name].domain, int(file[name][place])) for name in ("n", "k")}
 
 
 def test_fresh_words_never_repeat() -> None:
@@ -152,18 +153,18 @@ def test_a_missing_number_stays_missing_and_others_do_not_become_so() -> None:
 
 @pytest.mark.parametrize(("value", "code"), [(-50, 0), (0, 0), (29.99, 29), (30, 29), (1e300, 29), ("7", 7)])
 def test_numbers_off_the_range_are_clamped_on_a_client(value: float | str, code: int) -> None:
-    assert code_of(NUMBER, value) == code
+    assert owners_code(NUMBER, value) == code
 
 
 @pytest.mark.parametrize("value", ["x", float("nan"), None, ""])
 def test_what_is_no_number_is_told_to_its_owner(value: float | str | None) -> None:
     with pytest.raises(InputError, match="'n'"):
-        code_of(NUMBER, value)
+        owners_code(NUMBER, value)
 
 
 def test_unknown_categories_absent_values_and_weak_secrets_are_refused() -> None:
     with pytest.raises(InputError, match="no value of its domain"):
-        code_of(KIND, "e")
+        owners_code(KIND, "e")
     model = for_epsilon(SCHEMA, epsilon="1")
     with pytest.raises(InputError, match="has no 'k'"):
         Perturber(model, secret=SECRET).perturb({"n": 1})

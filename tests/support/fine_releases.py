@@ -14,13 +14,13 @@ from scumble.files.release_folder import write_release
 from scumble.files.schema_file import parse_schema
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut, Specialization
-from scumble.model.fine_cells import fine_counts
+from scumble.model.fine_rows import fine_counts
 from scumble.model.guarantee import PureDP
 from scumble.model.plan import Plan, Spend
-from scumble.model.published import published_values
 from scumble.model.release import CellRelease, FineRows
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Schema
+from scumble.model.values import published_values
 
 
 def fine_rows(cut: Cut, sizes: Integers, seed: int) -> FineRows:

@@ -21,54 +21,30 @@ from scumble.engines.coding import Block
 from scumble.model.counts import Counts, Integers, Tabulation
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Tree
+from scumble.model.values import Flaw, code_of, read_value
 from scumble.privacy.noise import simulation
 
 Row = tuple[int, ...]
 
 
-def code_of(attribute: Attribute, value: Any, kind: pa.DataType) -> int | None:
-    """The code of one raw cell, None where its row is dropped: `outside`, `missing` and numbers as documented."""
-    missing = attribute.missing_code
-    unknown = None if attribute.outside is Outside.DROP else missing or 0
-    if isinstance(attribute.domain, Tree):
-        text = text_of(value)
-        if text == "":
-            return attribute.domain.codes.get("", unknown) if missing is None else missing
-        return attribute.domain.codes.get(text, unknown)
+def code_of_cell(attribute: Attribute, value: Any, kind: pa.DataType) -> int | None:
+    """The code of one raw cell, None where its row is dropped: by the value codec, which examples check by hand. In a
+    column of single precision, the edges are single too."""
+    if isinstance(value, bytes):
+        return code_of(attribute, value.decode("utf-8", "replace"))
+    reading = read_value(attribute, value)
     grid = attribute.domain
-    number = number_of(value)
-    stands_for_missing = attribute.missing is not None and (
-        str(value).strip() == attribute.missing.strip()
-        or (number is not None and number == number_of(attribute.missing))
-    )
-    if value is None or str(value).strip() == "" or stands_for_missing:
-        return unknown if missing is None else missing
-    if number is None:
-        return unknown
-    exact = (
-        [Fraction(grid.edges[0]) + position * Fraction(grid.step) for position in range(grid.cells + 1)]
-        if grid.step
-        else grid.edges
-    )
-    edges = [float(np.float32(float(edge))) if pa.types.is_float32(kind) else float(edge) for edge in exact]
-    if not edges[0] <= number < edges[-1]:
-        return None if attribute.outside is Outside.DROP else 0 if number < edges[0] else grid.cells - 1
-    return bisect_right(edges, number) - 1
+    if isinstance(grid, Tree) or not pa.types.is_float32(kind) or reading.flaw not in {None, Flaw.OUTSIDE}:
+        return reading.code
+    edges = [float(np.float32(float(grid.edge(position)))) for position in range(grid.cells + 1)]
+    if not edges[0] <= value < edges[-1]:
+        return None if attribute.outside is Outside.DROP else 0 if value < edges[0] else grid.cells - 1
+    return bisect_right(edges, value) - 1
 
 
 def text_of(value: Any) -> str:
     """A cell as text: nothing where it is null, and whatever can be read of bytes."""
     return "" if value is None else value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-
-
-def number_of(value: Any) -> float | None:
-    """A number in ASCII digits, infinities included; NaN is none."""
-    text = str(value).strip()
-    try:
-        number = float(text) if text.isascii() and "_" not in text else float("nan")
-    except ValueError:
-        return None
-    return None if np.isnan(number) else number
 
 
 def coded(table: pa.Table, schema: Schema) -> Counter[Row]:
@@ -77,7 +53,7 @@ def coded(table: pa.Table, schema: Schema) -> Counter[Row]:
     for attribute in schema.attributes:
         column = table.column(attribute.name)
         kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-        columns.append([code_of(attribute, value, kind) for value in column.to_pylist()])
+        columns.append([code_of_cell(attribute, value, kind) for value in column.to_pylist()])
     return Counter(row for row in zip(*columns, strict=True) if None not in row)
 
 

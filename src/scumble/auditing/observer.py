@@ -14,7 +14,7 @@ from scumble.auditing.outcomes import Numbers, Path, codes_of
 from scumble.model.counts import Integers, places_of
 from scumble.model.release import CellRelease, RecordRelease
 from scumble.model.schema import Schema
-from scumble.model.taxonomy import Domain, Grid, Tree
+from scumble.model.values import recoding
 
 FAR = 1e6
 """How far off the nearest of no records is."""
@@ -62,7 +62,7 @@ class Watch:
 
     def _published_codes(self, record: Record, published: Schema) -> dict[str, int]:
         return {
-            attribute.name: published_code(attribute.domain, code, published[attribute.name].domain)
+            attribute.name: int(recoding(attribute.domain, published[attribute.name].domain)[code])
             for attribute, code in zip(self._schema.attributes, record, strict=True)
         }
 
@@ -74,20 +74,3 @@ class Watch:
         target = same.get(str(release.schema.target), np.True_)
         every = np.logical_and.reduce(list(same.values()))
         return [sum(int(np.sum(each & target)) for each in same.values()), int(every.sum())]
-
-
-def published_code(fine: Domain, code: int, published: Domain) -> int:
-    """The code under which a generalized domain publishes a value; the nearest where it does not reach so far.
-
-    >>> from decimal import Decimal
-    >>> grid = Grid.regular(low=Decimal(0), high=Decimal(4), step=Decimal(1))
-    >>> [published_code(grid, code, Grid(edges=(Decimal(0), Decimal(3), Decimal(4)))) for code in range(4)]
-    [0, 0, 0, 1]
-    """
-    if isinstance(fine, Grid) and isinstance(published, Grid):
-        if code >= fine.cells:
-            return published.size - 1
-        place = int(np.searchsorted(published.edge_floats, fine.edge_floats[code], side="right")) - 1
-        return min(max(place, 0), published.cells - 1)
-    assert isinstance(fine, Tree) and isinstance(published, Tree)
-    return published.codes.get(fine.labels[code], 0)

@@ -18,12 +18,12 @@ from scumble.joint.protocol.roles import Seats, default_threshold
 from scumble.joint.simulated import twin_holder
 from scumble.methods.method import Method
 from scumble.mining.benchmark.sample import Sample
-from scumble.mining.recoding import recoding
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut
 from scumble.model.release import Release
 from scumble.model.schema import Attribute, Schema
 from scumble.model.taxonomy import Grid, Node
+from scumble.model.values import recoding
 from scumble.privacy.holder import Holder
 from scumble.privacy.noise import PaidNoise, Simulation, simulation
 

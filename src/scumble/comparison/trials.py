@@ -15,9 +15,9 @@ from scumble.flows.evaluate import training_sample
 from scumble.flows.release import method_named, parameters_of, run
 from scumble.mining.benchmark.sample import Sample
 from scumble.mining.benchmark.scores import score
-from scumble.mining.recoding import recoding
 from scumble.model.counts import Integers
 from scumble.model.schema import Schema
+from scumble.model.values import recoding
 from scumble.privacy.noise import PaidNoise, simulation
 from scumble.sources import Source
 

@@ -1,13 +1,12 @@
-"""From raw columns to codes: the one place that reads values, shared by all engines.
+"""From raw columns to codes, for all engines: `scumble.model.values.code_of` over whole Arrow columns.
 
-Whatever a cell holds, coding does not fail: values off the public domain and cells that do not parse follow the
+Whatever a cell holds, coding does not fail: values outside the public domain and cells that do not parse follow the
 schema's `outside` rule.
 """
 
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,13 +17,10 @@ import pyarrow.compute as pc
 from scumble.compiled import compiled
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Grid, Tree
+from scumble.model.values import NUMBER, means_nan, number_of
 
 Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 Block = tuple[Codes, ...]
-
-NUMBER = r"^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf|infinity))$"
-"""What text is read as a number, after spaces around it are taken off. It reads what it writes of a column of doubles,
-so infinities too; NaN is no number."""
 
 
 def code_type(size: int) -> type[np.unsignedinteger]:
@@ -173,8 +169,9 @@ def _numbers(column: pa.Array, label: str | None) -> tuple[npt.NDArray[np.float6
     """The column as doubles, NaN where it does not parse, and which cells are empty or say `label`."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
+    kind = column.type
     empty = None
-    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         if column.null_count:
             empty = column.is_null().to_numpy(zero_copy_only=False)
     else:
@@ -185,7 +182,9 @@ def _numbers(column: pa.Array, label: str | None) -> tuple[npt.NDArray[np.float6
             empty = hollow.to_numpy(zero_copy_only=False)
         column = _parse(text)
     values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    number = _number(label)
+    if means_nan(label) and pa.types.is_floating(kind):
+        empty = np.isnan(values)  # null too, which is NaN by now
+    number = number_of(label)
     if number is not None:
         empty = values == number if empty is None else empty | (values == number)
     return values, empty
@@ -194,13 +193,6 @@ def _numbers(column: pa.Array, label: str | None) -> tuple[npt.NDArray[np.float6
 def _parse(text: pa.Array) -> pa.Array:
     readable = pc.match_substring_regex(text, NUMBER)
     return pc.if_else(readable, text, pa.scalar(None, text.type)).cast(pa.float64())
-
-
-@cache
-def _number(label: str | None) -> float | None:
-    """The number that stands for missing values, as in `missing: "-999"`, however a cell writes it."""
-    value: float | None = _parse(pa.array([label], pa.string()))[0].as_py()
-    return value
 
 
 @compiled

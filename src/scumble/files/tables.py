@@ -10,9 +10,10 @@ import pyarrow.csv as pacsv
 
 from scumble.errors import CheckError
 from scumble.model.counts import Integers, digits_of
-from scumble.model.release import CellRelease, Column
+from scumble.model.release import CellRelease
 from scumble.model.schema import PUBLISHED_COLUMNS, Schema
 from scumble.model.taxonomy import Domain, Grid
+from scumble.model.values import Column
 
 CHUNK = 1 << 18
 

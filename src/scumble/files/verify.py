@@ -14,7 +14,7 @@ from scumble.files.kinds.blurred import published_blocks
 from scumble.files.release_folder import file_hash, manifest_text, read_manifest, read_release, seal
 from scumble.files.tables import column_names
 from scumble.model.counts import Integers
-from scumble.model.fine_cells import fine_counts, refines, rows_by_cell, strays
+from scumble.model.fine_rows import fine_counts, refines, rows_by_cell, strays
 from scumble.model.guarantee import to_json
 from scumble.model.release import BlurredRelease, CellRelease, FineRows, RecordRelease, Release
 from scumble.model.schema import Schema

@@ -4,16 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from scumble.model.counts import Integers
 from scumble.model.local.noise_model import NoiseModel
 from scumble.model.plan import BlurPlan, Planned
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Schema
-
-Column = npt.NDArray[np.int64] | npt.NDArray[np.float64] | npt.NDArray[np.str_] | npt.NDArray[np.object_]
+from scumble.model.values import Column
 
 
 @dataclass(frozen=True, kw_only=True)

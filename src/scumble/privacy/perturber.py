@@ -6,9 +6,7 @@ record get independent words, so the budgets of its attributes add up to the gua
 """
 
 import json
-import math
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +15,10 @@ from scumble.errors import InputError
 from scumble.model.counts import Integers
 from scumble.model.local.noise_model import NoiseModel
 from scumble.model.local.randomized_attribute import BlurredAttribute
-from scumble.model.schema import Attribute, Outside
+from scumble.model.schema import Attribute
 from scumble.model.taxonomy import Grid
+from scumble.model.values import Flaw, Value, read_value, text_of
 from scumble.privacy.noise import KeyedWords, SystemWords, Words
-
-Value = str | int | float | Decimal | None
 
 
 def perturb_block(
@@ -83,39 +80,24 @@ class Perturber:
             raise InputError(f"The record has no {missing[0]!r}. Give None where a value is missing.")
         result = {}
         for name in model.told:
-            code = code_of(model.schema[name], record[name])
+            code = owners_code(model.schema[name], record[name])
             blurred = _blur(model[name], np.array([code]), self._words, [entity])
-            result[name] = text_of(model.published[name], int(blurred[0]))
+            result[name] = text_of(model.published[name].domain, int(blurred[0]))
         return result
 
 
-def code_of(attribute: Attribute, value: Value) -> int:
-    """The code of one value by the schema's rules: numbers off the range are clamped to it, unless they are to be
-    dropped. Errors here are told to the owner of the value alone."""
-    domain, text = attribute.domain, None if value is None else str(value).strip()
-    if text is None or text == "" or text == attribute.missing:
-        if attribute.missing_code is None:
-            raise InputError(f"{attribute.name!r} is empty, and the schema knows no missing value of it. Withhold it.")
-        return attribute.missing_code
-    if not isinstance(domain, Grid):
-        if text not in domain.codes:
-            raise InputError(f"{attribute.name!r} is {text!r}, no value of its domain. Use a leaf exactly as written.")
-        return domain.codes[text]
-    try:
-        number = float(text)
-    except ValueError as error:
-        raise InputError(f"{attribute.name!r} is {text!r}, not a number. Give one, or withhold it.") from error
-    if math.isnan(number):
-        raise InputError(f"{attribute.name!r} is not a number. Give one, or withhold it.")
-    edges = domain.edge_floats
-    if attribute.outside is Outside.DROP and not edges[0] <= number < edges[-1]:
-        raise InputError(f"{attribute.name!r} is {text}, outside its public range, and the schema drops such values.")
-    return int(np.clip(np.searchsorted(edges, number, side="right") - 1, 0, domain.cells - 1))
-
-
-def text_of(attribute: Attribute, code: int) -> str:
-    """A published code as it is written: where the cell of a number begins on a regular grid, an interval elsewhere."""
-    domain = attribute.domain
-    if isinstance(domain, Grid) and domain.step is not None and code < domain.cells:
-        return format(domain.edge(code).normalize(), "f")
-    return domain.labels[code]
+def owners_code(attribute: Attribute, value: Value) -> int:
+    """The code of one value, the same as in a table. A value that a table would drop or could not read is refused: the
+    message goes to the owner of the value alone."""
+    reading = read_value(attribute, value)
+    name, missing = attribute.name, attribute.missing_code
+    match reading.flaw:
+        case Flaw.MISSING if missing is None:
+            raise InputError(f"{name!r} is empty, and the schema has no missing value for it. Withhold it.")
+        case Flaw.UNKNOWN:
+            raise InputError(f"{name!r} is {value!r}, no value of its domain. Use a leaf exactly as written.")
+        case Flaw.UNREADABLE:
+            raise InputError(f"{name!r} is {value!r}, not a number. Give one, or withhold it.")
+    if reading.code is None:
+        raise InputError(f"{name!r} is {value}, outside its public range, and the schema drops such values.")
+    return reading.code

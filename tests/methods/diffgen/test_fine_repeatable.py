@@ -21,12 +21,11 @@ from scumble.methods.diffgen.method import DiffGen
 from scumble.methods.diffgen.parameters import LEVELS, RECORDS_SHARE, DiffGenParams, level_for, settle
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut
-from scumble.model.fine_cells import codes_within
 from scumble.model.guarantee import Unit
-from scumble.model.published import published_values
 from scumble.model.release import CellRelease
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Node
+from scumble.model.values import codes_within, published_values
 from scumble.privacy.noise import PaidNoise
 
 MANY = parse_schema(

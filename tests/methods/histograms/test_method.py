@@ -18,13 +18,14 @@ from scumble.engines.coding import code_blocks
 from scumble.errors import InputError
 from scumble.flows.evaluate import training_sample
 from scumble.flows.release import method_named, parameters_of, run
-from scumble.methods.histograms.method import Histograms, published_values
+from scumble.methods.histograms.method import Histograms
 from scumble.methods.histograms.rows import class_totals, draw_rows, project
 from scumble.model.counts import Integers
 from scumble.model.guarantee import Unit
 from scumble.model.release import RecordRelease
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Domain
+from scumble.model.values import published_values
 from scumble.privacy.noise import PaidNoise
 from scumble.sources import open_source
 

@@ -18,7 +18,7 @@ from scumble.auditing.neighbours import Record
 from scumble.errors import BudgetError, CheckError, InputError
 from scumble.methods.method import Method, Params
 from scumble.model.counts import Integers
-from scumble.model.fine_cells import fine_counts, rows_by_cell, strays
+from scumble.model.fine_rows import fine_counts, rows_by_cell, strays
 from scumble.model.guarantee import KAnonymity, Unit, from_json, to_json
 from scumble.model.plan import Planned, Spend
 from scumble.model.release import CellRelease, FineRows

@@ -15,24 +15,14 @@ from scumble.errors import InputError
 from scumble.files.tables import column_names, write_csv
 from scumble.model.counts import Integers
 from scumble.model.local.noise_model import NoiseModel
-from scumble.model.schema import Attribute
-from scumble.model.taxonomy import Grid
+from scumble.model.values import texts_of
 from scumble.sources import CSVSource, check_columns
-
-
-def published_texts(attribute: Attribute) -> pa.Array:
-    """How each published code is written."""
-    domain = attribute.domain
-    if not isinstance(domain, Grid) or domain.step is None:
-        return pa.array(domain.labels, pa.string())
-    texts = [domain.interval(code, code + 1).label[1:].split(",")[0] for code in range(domain.cells)]
-    return pa.array(texts if domain.missing is None else [*texts, domain.missing], pa.string())
 
 
 def write_blurred(path: Path, noise: NoiseModel, blocks: Iterable[Mapping[str, Integers]]) -> int:
     """Write published codes as text and say how many rows there were."""
     names = column_names(noise.published)
-    texts = [published_texts(noise.published[name]) for name in names]
+    texts = [pa.array(texts_of(noise.published[name].domain), pa.string()) for name in names]
     rows = 0
 
     def chunks() -> Iterator[list[pa.Array]]:
@@ -50,7 +40,7 @@ def published_blocks(path: Path, noise: NoiseModel) -> Iterator[dict[str, Intege
     source = CSVSource(path=path)
     noise.check_columns(source.columns())
     check_columns(source, noise.published)
-    texts = {attribute.name: published_texts(attribute) for attribute in noise.published.attributes}
+    texts = {each.name: pa.array(texts_of(each.domain), pa.string()) for each in noise.published.attributes}
     for batch in source.batches(noise.published):
         yield {name: _codes(name, batch.column(name), text) for name, text in texts.items()}
 

@@ -16,9 +16,9 @@ from scumble.model.counts import Counts, Integers, Tabulation
 from scumble.model.cut import Cut
 from scumble.model.guarantee import PureDP, Unit
 from scumble.model.plan import Plan, Spend
-from scumble.model.published import published_values
 from scumble.model.release import RecordRelease
 from scumble.model.schema import Schema
+from scumble.model.values import published_values
 from scumble.privacy.holder import Answers
 from scumble.privacy.query import Measurement, Sensitivity
 

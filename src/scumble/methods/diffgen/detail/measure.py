@@ -17,13 +17,13 @@ from scumble.methods.diffgen.detail.shrinkage import consistent, odds_of_cells, 
 from scumble.methods.diffgen.parameters import DetailSettings
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut
-from scumble.model.fine_cells import fine_counts, scaled
+from scumble.model.fine_rows import fine_counts, scaled
 from scumble.model.guarantee import Unit
 from scumble.model.plan import Spend
-from scumble.model.published import published_values
 from scumble.model.release import FineRows
 from scumble.model.rounding import project
 from scumble.model.schema import Schema
+from scumble.model.values import published_values
 from scumble.privacy.holder import Answers
 from scumble.privacy.noise import laplace_variance, simulation
 

@@ -1,24 +1,25 @@
-"""Fine rows read back as cells: whether each lies in its schema, and in which cell of a published cut it lies."""
+"""Fine rows: how many a release has, whether each lies in its schema, and in which published cell it lies."""
 
 from math import prod
 
 import numpy as np
 
 from scumble.model.counts import Integers, places_of
-from scumble.model.release import Column, FineRows
+from scumble.model.release import FineRows
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Domain, Grid
+from scumble.model.values import NOWHERE, codes_within
 
-NOWHERE = -1
 FINE_ROWS_EACH = 4
-"""Fine rows for each record that the cells count. Drawing rows adds luck to what was measured; four times as many rows
-halve it."""
+"""Fine rows for each record that the cells count. Drawing rows adds sampling error to what was measured; four times as
+many rows halve it."""
 MOST_FINE_ROWS = 1_000_000
-"""About so many fine rows at most: classifiers need no more, and releases of very many records stay within memory."""
+"""The approximate limit of fine rows: classifiers need no more, and releases of very many records stay within
+memory."""
 
 
 def fine_counts(count: Integers) -> Integers:
-    """How many fine rows there are for the published counts: in their proportions.
+    """How many fine rows a release has, in the proportions of its published counts.
 
     >>> [int(fine_counts(np.array([[total, 3 * total]])).sum()) for total in (10, 100_000, 10**9)]
     [160, 1000000, 1000000]
@@ -27,32 +28,12 @@ def fine_counts(count: Integers) -> Integers:
 
 
 def scaled(count: Integers, *, most: int, each: int = 1) -> Integers:
-    """Rows in the proportions of counts: `each` for every one counted, or about `most` in all where that is fewer.
+    """Rows in the proportions of counts: `each` times the count, or about `most` in all where that is fewer.
 
     >>> scaled(np.array([[30, 10], [0, 60]]), most=10).tolist()
     [[3, 1], [0, 6]]
     """
     return np.rint(count * min(each, most / max(int(count.sum()), 1))).astype(np.int64)
-
-
-def codes_within(domain: Domain, values: Column) -> Integers:
-    """The code of every published value in a domain or a generalization of it, `NOWHERE` where it has none.
-
-    >>> from decimal import Decimal
-    >>> age = Grid(edges=(Decimal(0), Decimal(30), Decimal(60)), missing="?")
-    >>> codes_within(age, np.array([29.0, 30.0, np.nan, 60.0])).tolist()
-    [0, 1, 2, -1]
-    """
-    if isinstance(domain, Grid):
-        numbers = values.astype(np.float64)
-        edges = domain.edge_floats
-        places = np.searchsorted(edges, numbers, side="right") - 1
-        places[~((numbers >= edges[0]) & (numbers < edges[-1]))] = NOWHERE
-        places[np.isnan(numbers)] = NOWHERE if domain.missing_code is None else domain.missing_code
-        return places.astype(np.int64)
-    tree = domain.origin or domain
-    known = {node.label: code for code, label in enumerate(domain.labels) for node in tree.node(label).walk()}
-    return np.fromiter((known.get(value, NOWHERE) for value in values), dtype=np.int64, count=len(values))
 
 
 def strays(fine: FineRows) -> list[str]:
@@ -65,7 +46,7 @@ def strays(fine: FineRows) -> list[str]:
 
 
 def refines(fine: Schema, published: Schema) -> bool:
-    """Whether a schema tells the same attributes and classes as a published one, every domain as finely or finer."""
+    """Whether a schema has the attributes and classes of a published one, each with the same or a finer domain."""
     names = [[attribute.name for attribute in schema.attributes] for schema in (fine, published)]
     same = names[0] == names[1] and (fine.target, fine.classes) == (published.target, published.classes)
     return same and all(_refines(fine[name].domain, published[name].domain) for name in names[1])

@@ -1,0 +1,220 @@
+"""The value codec: raw value -> code -> published text or number, by the rules of the schema.
+
+`read_value` states the rules for one value. `scumble.engines.coding` applies the same rules to whole Arrow columns, and
+one property test compares the two. `text_of` writes a published code as text; `published_values` and `codes_within`
+convert between codes and columns of published values; `recoding` maps the codes of a domain to those of a coarser one.
+
+Rules of reading:
+
+- A category is compared exactly, spaces included. A number is compared by the text that Arrow makes of it: 1.0 is "1".
+- A number is read from its text after surrounding spaces are removed, by `NUMBER`. NaN is unreadable.
+- None, an empty text and the `missing` label are missing values. For a numeric attribute an equal number is one, too:
+  with `missing: "-999"`, -999.0 is missing. With `missing: "nan"`, so is the number NaN.
+- A missing value takes the missing code. Without one, it is treated as unreadable.
+- `outside: drop` leaves the row out for an unknown category, an unreadable number and a number outside the range.
+  `outside: clamp` takes the nearest cell for a number outside the range, else the missing code, else the first code.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from enum import Enum
+
+import numpy as np
+import numpy.typing as npt
+
+from scumble.model.counts import Integers
+from scumble.model.schema import Attribute, Outside
+from scumble.model.taxonomy import Domain, Grid, Tree
+
+Value = str | int | float | Decimal | None
+"""One raw value of a record."""
+
+Column = npt.NDArray[np.int64] | npt.NDArray[np.float64] | npt.NDArray[np.str_] | npt.NDArray[np.object_]
+"""A column of published values."""
+
+NUMBER = r"^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf|infinity))$"
+"""The texts that are read as numbers, once surrounding spaces are removed. Infinities are numbers, NaN is not."""
+
+NOWHERE = -1
+"""Instead of a code: the value lies outside the domain."""
+
+_NUMBER = re.compile(NUMBER)
+_DOUBLES = Context(prec=17)
+
+
+class Flaw(Enum):
+    """What is wrong with a raw value."""
+
+    MISSING = "missing"
+    UNKNOWN = "unknown category"
+    UNREADABLE = "not a number"
+    OUTSIDE = "outside the range"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """The code of a raw value, None where its row is left out, and what is wrong with the value, if anything."""
+
+    code: int | None
+    flaw: Flaw | None = None
+
+
+def read_value(attribute: Attribute, value: Value) -> Reading:
+    """Read one raw value by the rules above."""
+    flaw, code = _look_up(attribute, value)
+    missing, clamp = attribute.missing_code, attribute.outside is Outside.CLAMP
+    if flaw is Flaw.MISSING and missing is not None:
+        return Reading(code=missing, flaw=flaw)
+    if flaw in {Flaw.MISSING, Flaw.UNKNOWN, Flaw.UNREADABLE}:
+        code = missing or 0
+    return Reading(code=code if flaw is None or clamp else None, flaw=flaw)
+
+
+def code_of(attribute: Attribute, value: Value) -> int | None:
+    """The code of one raw value, None where its row is left out.
+
+    >>> age = Grid(edges=(Decimal(0), Decimal(30), Decimal(60)), missing="-999")
+    >>> column = Attribute(name="age", domain=age, outside=Outside.CLAMP, missing="-999")
+    >>> [code_of(column, value) for value in (30, " 1e1 ", -7.5, 60, -999.0, "1_0", None)]
+    [1, 0, 0, 1, 2, 2, 2]
+    """
+    return read_value(attribute, value).code
+
+
+def _look_up(attribute: Attribute, value: Value) -> tuple[Flaw | None, int]:
+    """The flaw of a value and, for a number, the cell that holds it or is nearest."""
+    domain, text = attribute.domain, category_text(value)
+    if isinstance(domain, Tree):
+        if text == "" and (attribute.missing is not None or "" not in domain.codes):
+            return Flaw.MISSING, 0
+        return (None, domain.codes[text]) if text in domain.codes else (Flaw.UNKNOWN, 0)
+    number = number_of(value)
+    if text.strip() in {"", (attribute.missing or "").strip()}:
+        return Flaw.MISSING, 0
+    if number is None:
+        return (Flaw.MISSING if isinstance(value, float) and means_nan(attribute.missing) else Flaw.UNREADABLE), 0
+    if number == number_of(attribute.missing):
+        return Flaw.MISSING, 0
+    edges = domain.edge_floats
+    if not edges[0] <= number < edges[-1]:
+        return Flaw.OUTSIDE, 0 if number < edges[0] else domain.cells - 1
+    return None, int(np.searchsorted(edges, number, side="right")) - 1
+
+
+def number_of(value: Value) -> float | None:
+    """A raw value as the nearest double, None where it is not a number.
+
+    >>> [number_of(value) for value in (" +5 ", "1e400", Decimal("0.7"), "1_0", "nan", True)]
+    [5.0, inf, 0.7, None, None, None]
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf if value > 0 else -math.inf
+    if isinstance(value, float):
+        return None if math.isnan(value) else float(value)
+    text = category_text(value).strip()
+    return float(text) if _NUMBER.fullmatch(text) else None
+
+
+def means_nan(label: str | None) -> bool:
+    """Whether a label of missing values also stands for the NaN of a column of doubles."""
+    return label is not None and label.strip().lower() == "nan"
+
+
+def category_text(value: Value) -> str:
+    """A raw value as the text that categories are compared with: what Arrow writes for it, "" for None.
+
+    >>> [category_text(value) for value in ("a ", 7, 1.0, 0.5, 1e-7, 12345678901.0, True, None)]
+    ['a ', '7', '1', '0.5', '1e-7', '1.2345678901e+10', 'true', '']
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return _float_text(float(value)) if isinstance(value, float) else str(value)
+
+
+def _float_text(value: float) -> str:
+    """The shortest text that reads back as the double, with an exponent from 1e10 on and below 1e-6."""
+    if not math.isfinite(value) or value == 0:
+        return str(value).removesuffix(".0")
+    shortest = _DOUBLES.create_decimal(repr(value)).normalize(_DOUBLES)
+    exponent = shortest.adjusted()
+    if -6 <= exponent < 10:
+        return f"{shortest:f}"
+    return f"{shortest.scaleb(-exponent, _DOUBLES):f}e{exponent:+d}"
+
+
+def text_of(domain: Domain, code: int) -> str:
+    """A published code as it is written in a table of perturbed records: the lower edge of a cell of a regular grid,
+    else the label of a category or interval.
+
+    >>> text_of(Grid.regular(low=Decimal("0.50"), high=Decimal(2), step=Decimal("0.5")), 1)
+    '1'
+    """
+    if isinstance(domain, Tree) or domain.step is None or code >= domain.cells:
+        return domain.labels[code]
+    return domain.interval(code, code + 1).label[1:].split(",")[0]
+
+
+def texts_of(domain: Domain) -> list[str]:
+    """The texts of all codes of a published domain."""
+    return [text_of(domain, code) for code in range(domain.size)]
+
+
+def published_values(domain: Domain, codes: Integers) -> Column:
+    """The codes as values of a published table: a label, or the lower edge of the grid cell, which lies in the cell.
+
+    A missing number is NaN. The values are whole numbers where all edges are and none can be missing. Where a number
+    such as 0 or -999 means `missing`, the cell that starts with it is represented by its middle.
+    """
+    if isinstance(domain, Tree):
+        return np.array(domain.labels, dtype=np.object_)[codes]
+    edges = domain.edge_floats
+    lower = edges[:-1]
+    if domain.missing is None:
+        whole = np.array_equal(lower, np.rint(lower)) and np.abs(lower).max() < 2**53
+        return lower.astype(np.int64)[codes] if whole else lower[codes]
+    number = number_of(domain.missing)
+    values = lower if number is None else np.where(lower == number, (lower + edges[1:]) / 2, lower)
+    return (values if domain.joined else np.append(values, np.nan))[codes]
+
+
+def codes_within(domain: Domain, values: Column) -> Integers:
+    """The code of every published value in a domain or a generalization of it, `NOWHERE` where it has none.
+
+    >>> age = Grid(edges=(Decimal(0), Decimal(30), Decimal(60)), missing="?")
+    >>> codes_within(age, np.array([29.0, 30.0, np.nan, 60.0])).tolist()
+    [0, 1, 2, -1]
+    """
+    if isinstance(domain, Grid):
+        numbers = values.astype(np.float64)
+        edges = domain.edge_floats
+        places = np.searchsorted(edges, numbers, side="right") - 1
+        places[~((numbers >= edges[0]) & (numbers < edges[-1]))] = NOWHERE
+        places[np.isnan(numbers)] = NOWHERE if domain.missing_code is None else domain.missing_code
+        return places.astype(np.int64)
+    tree = domain.origin or domain
+    known = {node.label: code for code, label in enumerate(domain.labels) for node in tree.node(label).walk()}
+    return np.fromiter((known.get(value, NOWHERE) for value in values), dtype=np.int64, count=len(values))
+
+
+def recoding(fine: Domain, published: Domain) -> Integers:
+    """For every code of a domain, the code under which a coarser version of the domain publishes it.
+
+    A value that the published domain does not cover gets the nearest cell, or the first category.
+
+    >>> grid = Grid.regular(low=Decimal(0), high=Decimal(4), step=Decimal(1))
+    >>> recoding(grid, Grid(edges=(Decimal(0), Decimal(3), Decimal(4)))).tolist()
+    [0, 0, 0, 1]
+    """
+    if isinstance(fine, Tree) and isinstance(published, Tree):
+        return np.array([published.codes.get(label, 0) for label in fine.labels], dtype=np.int64)
+    assert isinstance(fine, Grid) and isinstance(published, Grid)
+    cells = np.searchsorted(published.edge_floats, fine.edge_floats[:-1], side="right") - 1
+    extra = [] if fine.size == fine.cells else [published.size - 1]
+    return np.concatenate([cells.clip(0, published.cells - 1), extra]).astype(np.int64)

@@ -1,0 +1,133 @@
+"""One law of coding: the table path reads every value as the value codec does, and so does a person's own record."""
+
+import math
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from strategies import MISSING_LABELS, NO_NUMBERS, NUMBERS_AS_TEXT, ODD_LABELS, attributes
+
+from scumble.engines.coding import coder
+from scumble.errors import InputError
+from scumble.model.guarantee import Unit
+from scumble.model.schema import Attribute, Outside
+from scumble.model.taxonomy import Grid, Tree
+from scumble.model.values import Value, code_of
+from scumble.privacy.perturber import owners_code
+
+SPELLINGS = ("1_0", " 5 ", "+5", "1e1", "-999.0", "-999", "-9.99e2", "0", "-0.0", "?", " ?", "NaN", "1\n", "\x1c5\x1c")
+WHOLE_DOUBLES = 2**53
+"""Whole numbers up to here are doubles."""
+
+
+@st.composite
+def odd_attributes(draw: st.DrawFn) -> Attribute:
+    """Random attributes; grids also with missing labels that are numbers in odd spellings."""
+    attribute = draw(attributes("here", unit=Unit.ADD_REMOVE))
+    if not isinstance(attribute.domain, Grid):
+        return attribute
+    missing = draw(st.none() | st.sampled_from([*MISSING_LABELS, " -999 ", "1e1", "nan", "NaN", "inf", "1_0"]))
+    grid = Grid(edges=attribute.domain.edges, step=attribute.domain.step, missing=missing)
+    return Attribute(name="here", domain=grid, outside=attribute.outside, missing=missing)
+
+
+@st.composite
+def values_for(draw: st.DrawFn, attribute: Attribute) -> Value:
+    domain = attribute.domain
+    texts = [
+        *SPELLINGS,
+        *NUMBERS_AS_TEXT,
+        *NO_NUMBERS,
+        *ODD_LABELS,
+        *([attribute.missing] if attribute.missing else []),
+    ]
+    odd = [math.nan, math.inf, -math.inf, -999.0, 5e-324, 1e16, 1e-7, 123456789.5]
+    numbers: list[st.SearchStrategy[Any]] = [st.integers(-1001, 1001), st.floats(), st.sampled_from(odd)]
+    if isinstance(domain, Grid):
+        edges = [domain.edge(place) for place in range(domain.cells + 1)]
+        numbers += [st.sampled_from(edges), st.sampled_from(edges).map(float), st.sampled_from(edges).map(str)]
+        numbers.append(st.sampled_from(edges).map(lambda edge: math.nextafter(float(edge), -math.inf)))
+    else:
+        numbers += [st.sampled_from(domain.labels), st.booleans()]
+    decimals = st.decimals(allow_nan=False, allow_infinity=False, min_value=-2000, max_value=2000, places=3)
+    value: Value = draw(st.one_of(st.none(), st.sampled_from(texts), st.text(max_size=4), decimals, *numbers))
+    return value
+
+
+def columns_with(value: Value) -> list[pa.Array]:
+    """The columns of a table that hold this value: of numbers, of text, of a dictionary."""
+    match value:
+        case None:
+            kinds = [pa.string(), pa.int64(), pa.float64(), pa.large_string()]
+            return [pa.array([None], kind) for kind in kinds]
+        case bool():
+            return [pa.array([value], pa.bool_())]
+        case int():
+            double = [pa.array([float(value)], pa.float64())] if abs(value) < WHOLE_DOUBLES else []
+            return [pa.array([value], pa.int64()), pa.array([str(value)], pa.string()), *double]
+        case float():
+            # As categories, numbers are compared by Arrow's own text; as numbers, by any.
+            column = pa.array([value], pa.float64())
+            return [column, column.cast(pa.string())]
+        case Decimal():
+            return [pa.array([str(value)], pa.string()), pa.array([value])]
+    text = pa.array([value], pa.string())
+    return [text, text.cast(pa.large_string()), text.dictionary_encode(), pa.array([value.encode()], pa.binary())]
+
+
+def table_code(attribute: Attribute, column: pa.Array) -> int | None:
+    coded = coder(attribute)(column)
+    return None if coded.kept is not None and not coded.kept[0] else int(coded.codes[0])
+
+
+NUMBER = Grid.regular(low=Decimal(-2), high=Decimal(20), step=Decimal(1), missing="-999")
+WITH_A_NUMBER_FOR_MISSING = Attribute(name="here", domain=NUMBER, outside=Outside.CLAMP, missing="-999")
+LABELS = Attribute(name="here", domain=Tree.flat(["a", "1"]), outside=Outside.DROP)
+
+
+@given(st.data())
+def test_the_table_path_reads_every_value_as_the_codec_does(data: st.DataObject) -> None:
+    attribute = data.draw(odd_attributes())
+    value = data.draw(values_for(attribute))
+    expected = code_of(attribute, value)
+    for column in columns_with(value):
+        assert table_code(attribute, column) == expected, column.type
+
+
+@given(st.data())
+def test_a_persons_own_record_is_read_as_the_table_would_be(data: st.DataObject) -> None:
+    """Where the record is refused, the table drops the row or cannot read the value."""
+    attribute = data.draw(odd_attributes())
+    check_own_record(attribute, data.draw(values_for(attribute)))
+
+
+@pytest.mark.parametrize("value", [-999.0, "-999.0", -999, "1_0", " 5 ", "+5", "1e1", 5.0, Decimal("7.5"), 1e300])
+@pytest.mark.parametrize("attribute", [WITH_A_NUMBER_FOR_MISSING, LABELS])
+def test_known_cases_of_a_persons_own_record(attribute: Attribute, value: Value) -> None:
+    check_own_record(attribute, value)
+
+
+def check_own_record(attribute: Attribute, value: Value) -> None:
+    read = {table_code(attribute, column) for column in columns_with(value)}
+    assert len(read) == 1
+    try:
+        code = owners_code(attribute, value)
+    except InputError:
+        assert read <= {None, attribute.missing_code, 0}
+    else:
+        assert read == {code}
+
+
+@given(value=st.floats())
+@example(1e10)
+@example(9999999999.0)
+@example(1e-6)
+@example(9.99e-7)
+@example(-0.0)
+def test_a_double_is_compared_with_categories_by_arrows_text(value: float) -> None:
+    text = pa.array([value]).cast(pa.string())[0].as_py()
+    attribute = Attribute(name="here", domain=Tree.flat(["other", text]), outside=Outside.DROP)
+    assert code_of(attribute, value) == table_code(attribute, pa.array([value])) == 1
