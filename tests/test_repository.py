@@ -2,6 +2,7 @@
 
 import ast
 import re
+import shutil
 import subprocess
 import tomllib
 from collections.abc import Callable, Iterator
@@ -355,6 +356,43 @@ def test_the_lock_pins_every_declared_dependency() -> None:
         pinned = pins.get(canonicalize_name(requirement.name))
         assert pinned is not None, f"{requirement.name} is not in requirements.lock: run `make lock`"
         assert requirement.specifier.contains(pinned), f"{line} does not allow the pinned {pinned}: run `make lock`"
+
+
+def test_the_project_file_names_what_exists() -> None:
+    tool = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
+    patterns = [*tool["ruff"]["lint"]["per-file-ignores"], *tool["pytest"]["ini_options"]["testpaths"]]
+    patterns += [pattern.removeprefix("/") for pattern in tool["hatch"]["build"]["targets"]["sdist"]["include"]]
+    assert [pattern for pattern in patterns if not any(ROOT.glob(pattern))] == []
+
+
+def test_make_clean_removes_caches_and_nothing_else(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    folders = {path.relative_to(ROOT).parts[0] for path in repository_files() if path.parent != ROOT}
+    for folder in folders:
+        (tmp_path / folder / "__pycache__").mkdir(parents=True)
+        (tmp_path / folder / "kept.py").touch()
+    done = subprocess.run(["make", "clean"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not any((tmp_path / folder / "__pycache__").exists() for folder in ("src", "tests", "benchmarks"))
+    assert all((tmp_path / folder / "kept.py").exists() for folder in folders)
+
+
+def test_every_target_of_ci_has_a_budget_and_all_fit_into_forty_minutes() -> None:
+    targets = re.findall(r"^make (\S+)", (ROOT / ".ci" / "run").read_text("utf-8"), re.MULTILINE)
+    rows = re.findall(r"^\| `make (\S+)` \|.*\| (\d+) \|$", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE)
+    assert [target for target, _ in rows] == targets
+    assert targets
+    assert sum(int(minutes) for _, minutes in rows) <= 40
+
+
+def test_every_mark_that_is_left_out_has_a_target_that_runs_it() -> None:
+    options = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["pytest"]["ini_options"]["addopts"]
+    left_out = set(re.findall(r"not (\w+)", options[options.index("-m") + 1]))
+    recipes = re.findall(
+        r"^\t\$\(BIN\)/pytest -m (?:\"([^\"]+)\"|(\w+))", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE
+    )
+    run = {word for recipe in recipes for part in recipe for word in part.split(" or ") if word}
+    assert left_out == run
 
 
 REAL_DATA_TESTS = """

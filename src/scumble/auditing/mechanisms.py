@@ -15,7 +15,7 @@ import numpy as np
 from scumble.auditing.laws.queries import engine_of
 from scumble.auditing.likelihood_ratio import Followed
 from scumble.auditing.neighbours import Pair, Rows
-from scumble.auditing.observer import Watch
+from scumble.auditing.observer import Observer
 from scumble.auditing.outcomes import Draws, Look, Outcome, Path, gather
 from scumble.engines.coding import Block
 from scumble.engines.memory import MemoryEngine
@@ -78,7 +78,7 @@ class WholeRelease:
         engine = Remembering(engine_of(self.schema, rows))
         other = Remembering(engine_of(self.schema, pair.second if on_first else pair.first))
         planned = self.method.plan(self.schema, self.parameters)
-        watch = Watch(self.schema, pair)
+        observer = Observer(self.schema, pair)
         names: dict[Path, tuple[str, ...]] = {}
 
         def once() -> Outcome:
@@ -88,7 +88,7 @@ class WholeRelease:
             if look.path not in names:
                 names[look.path] = look.names
             evidence = (holder.evidence if on_first else -holder.evidence) if self.answers else 0.0
-            return Outcome(look.path, look.numbers, watch.see(look.path, release), evidence)
+            return Outcome(look.path, look.numbers, observer.see(look.path, release), evidence)
 
         return gather((once() for _ in range(runs)), names)
 

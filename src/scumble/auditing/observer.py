@@ -1,7 +1,7 @@
-"""The onlooker of the definition: somebody who knows every record but one and looks where that one would be.
+"""The adversary of the definition: it knows every record but one and looks at the numbers about that one.
 
-A learner that must find out by itself which of a hundred cells a record falls into, for every way the cells may be cut,
-needs many runs. The worst case of differential privacy knows it from the start.
+A learned distinguisher needs many runs to find out which of a hundred cells a record falls into, for every way the
+cells may be cut. The adversary of differential privacy knows it from the start.
 """
 
 from collections import Counter
@@ -16,12 +16,9 @@ from scumble.model.release import CellRelease, RecordRelease
 from scumble.model.schema import Schema
 from scumble.model.values import recoding
 
-FAR = 1e6
-"""How far off the nearest of no records is."""
 
-
-class Watch:
-    """Whom the onlooker has in mind: the records that set a pair apart, everybody else being known to them."""
+class Observer:
+    """Looks for the records in which the two tables of a pair differ; it knows all the others."""
 
     def __init__(self, schema: Schema, pair: Pair) -> None:
         self._schema = schema
@@ -30,7 +27,7 @@ class Watch:
         self._known: dict[Path, tuple[Integers, Numbers]] = {}
 
     def see(self, path: Path, release: Any) -> Numbers:
-        """The numbers that are about the watched records; none where a release has no such numbers."""
+        """The numbers about the records in question; empty where a release has none."""
         match release:
             case CellRelease():
                 if path not in self._known:
@@ -43,7 +40,7 @@ class Watch:
                 return np.zeros(0)
 
     def _places(self, release: CellRelease) -> tuple[Integers, Numbers]:
-        """Where the watched records are counted, and how many others are counted there, in the release's units."""
+        """Where the records in question are counted, and how many others are counted there, in the release's units."""
         published = release.schema
         shape = (*(attribute.domain.size for attribute in published.predictors), len(published.classes))
         if release.measured.size != np.prod(shape):
@@ -67,8 +64,7 @@ class Watch:
         }
 
     def _alike(self, record: Record, release: RecordRelease) -> list[float]:
-        """How many published records are like this one: in each attribute with the class, added up, and in all; and how
-        far off the nearest one is."""
+        """How many published records are like this one: in each attribute with the class, added up, and in all."""
         codes = self._published_codes(record, release.schema)
         same = {name: codes_of(column, release.schema, name) == codes[name] for name, column in release.columns.items()}
         target = same.get(str(release.schema.target), np.True_)
