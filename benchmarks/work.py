@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 import scumble
 from scumble.engines import ENGINES
-from scumble.files.tables import write_table
+from scumble.files.counts_file import write_table
 from scumble.flows.release import method_named, parameters_of
 from scumble.model.release import CellRelease
 from scumble.model.schema import Schema

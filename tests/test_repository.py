@@ -63,6 +63,7 @@ RANDOM_NAMES = {
 ENGINE_LIBRARIES = {"duckdb", "pyspark", "py4j", "adbc_driver_postgresql", "adbc_driver_manager"}
 ENGINE_MODULES = {f"scumble.engines.{name}" for name in ("chunked_counts", "duckdb", "spark")}
 ENGINE_MODULES |= {f"scumble.sources.{name}" for name in ("databases", "spark")}
+RELEASE_KINDS = {"CellRelease", "RecordRelease", "BlurredRelease", "FineRows"}
 # Written as expressions that do not match themselves, so this file is read like every other one.
 HOSTS_AND_PATHS = re.compile(
     r"pypi\.org|files\.pythonhosted|--(?:extra-index-url|index-url|trusted-host|find-links)"
@@ -152,6 +153,28 @@ def float_budgets(source: str, path: str) -> list[str]:
                 continue
         if "epsilon" in name.lower() and re.search(r"\bfloat\d*\b", ast.unparse(annotation)):
             found.append(f"{path}:{node.lineno}: {name} is a float; budgets are Fractions")
+    return found
+
+
+def questions_of_kind(source: str, path: str) -> list[str]:
+    """Code that branches on the kind of a release: `isinstance` or a class pattern, by name or by a module's attribute.
+
+    Such code must be changed for every new kind. Methods of `Release` and of `ReleaseKind` replace it.
+    """
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, asked]):
+                pass
+            case ast.MatchClass(cls=asked):
+                pass
+            case ast.Compare(left=ast.Call(func=ast.Name(id="type")), comparators=[asked]):
+                pass
+            case _:
+                continue
+        names = {each.id for each in ast.walk(asked) if isinstance(each, ast.Name)}
+        names |= {each.attr for each in ast.walk(asked) if isinstance(each, ast.Attribute)}
+        found += [f"{path}:{node.lineno}: asks for {name}" for name in sorted(names & RELEASE_KINDS)]
     return found
 
 
@@ -322,6 +345,33 @@ def test_a_planted_float_budget_is_caught(source: str) -> None:
 
 def test_exact_budgets_and_other_floats_pass() -> None:
     assert float_budgets("def f(epsilon: Fraction, scale: float, x): ...", "privacy/noise.py") == []
+
+
+def test_only_the_kinds_of_release_ask_for_the_kind() -> None:
+    kinds = modules_under("files/kinds/")
+    assert kinds
+    check_modules(questions_of_kind, [path for path in MODULES if path not in {PACKAGE / "model/release.py", *kinds}])
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "isinstance(release, CellRelease)",
+        "assert not isinstance(made, RecordRelease | Schema)",
+        "isinstance(rows, (Schema, model.release.FineRows))",
+        "issubclass(type(made), BlurredRelease)",
+        "if type(made) is CellRelease: ...",
+        "match made:\n    case CellRelease(): ...",
+        "match made:\n    case Schema() | release.BlurredRelease(records=n): ...",
+    ],
+)
+def test_a_planted_question_of_kind_is_caught(source: str) -> None:
+    assert len(questions_of_kind(source, "flows/evaluate.py")) == 1
+
+
+def test_other_uses_of_the_kinds_pass() -> None:
+    source = "def f(x: CellRelease) -> None:\n    isinstance(x, Release)\n    return CellRelease(count=x.cells.count)"
+    assert questions_of_kind(source, "flows/evaluate.py") == []
 
 
 def test_no_package_host_and_no_machine_path() -> None:

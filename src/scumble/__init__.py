@@ -25,9 +25,10 @@ from scumble.errors import BudgetError, CheckError, InputError, Interrupted, Scu
 from scumble.files.release_frames import to_frame
 from scumble.files.schema_file import read_schema, write_schema
 from scumble.flows.evaluate import evaluate
+from scumble.flows.load import load_release
 from scumble.flows.mine import reconstruct
 from scumble.flows.perturb import noise_model, perturb
-from scumble.flows.release import Published, load_release, plan, release, verify
+from scumble.flows.release import Published, plan, release, verify
 from scumble.model.guarantee import Unit
 from scumble.model.plan import Plan, Spend
 from scumble.model.release import Release

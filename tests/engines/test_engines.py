@@ -42,7 +42,7 @@ from scumble.model.cut import Cut
 from scumble.model.release import CellRelease
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Grid, Tree
-from scumble.privacy.fingerprint import fingerprint, row_sums, seal
+from scumble.privacy.fingerprint import fingerprint, fingerprint_of_sums, row_sums
 from scumble.sources import check_columns, csv, databases, frames, open_source, parquet
 
 LOCAL = {name: kind for name, kind in ENGINES.items() if name != "spark"}
@@ -224,7 +224,7 @@ def test_parts_of_a_table_have_the_fingerprint_of_the_whole(kind: type[Engine]) 
     engine = kind.open(table.take(np.arange(500)[::-1]).to_batches(max_chunksize=60), schema)
     sums = engine.add_up(partial(row_sums, sizes=sizes, key=key))
     engine.close()
-    assert seal(sums, sizes=sizes, key=key) == fingerprint(whole.blocks(), sizes, key)
+    assert fingerprint_of_sums(sums, sizes=sizes, key=key) == fingerprint(whole.blocks(), sizes, key)
 
 
 # Single cases that laws seldom reach ---------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ import scumble
 from scumble.comparison.trials import CodedTable, trial
 from scumble.engines.coding import code_blocks
 from scumble.errors import CheckError, InputError
-from scumble.files.release_folder import file_hash, manifest_text, read_manifest, read_release, seal
+from scumble.files.release_folder import file_hash, manifest_hash, manifest_text, read_manifest, read_release
 from scumble.files.schema_file import read_schema
 from scumble.files.verify import verify_folder
 from scumble.flows.evaluate import evaluate, training_sample
@@ -147,7 +147,7 @@ def resealed(folder: Path, **changes: Any) -> None:
     manifest = json.loads((folder / "release.json").read_bytes())
     hashes = {path.name: file_hash(path) for path in folder.iterdir() if path.name != "release.json"}
     manifest |= {"files": hashes, **changes}
-    manifest["seal"] = seal(manifest)
+    manifest["seal"] = manifest_hash(manifest)
     (folder / "release.json").write_bytes(manifest_text(manifest).encode("utf-8"))
 
 

@@ -27,7 +27,7 @@ import scumble
 from scumble.errors import BudgetError, CheckError, InputError, ScumbleError
 from scumble.model.guarantee import Guarantee, KAnonymity, PureDP, Unit
 from scumble.privacy.ledger import Ledger, Receipt
-from scumble.privacy.ledger_entries import START, Entry, canonical, seal
+from scumble.privacy.ledger_entries import START, Entry, canonical, entry_hash
 from scumble.privacy.ledger_file import default_path
 
 COLUMNS = ("sequence", "time", "kind", "dataset", "body", "previous", "hash")
@@ -642,7 +642,7 @@ def forge(path: Path, kind: str, dataset: str, body: object, **changes: Any) -> 
         text = body if isinstance(body, str) else canonical(body)
         fields = {"sequence": sequence + 1, "time": "now", "kind": kind, "dataset": dataset, "body": text}
         blank = Entry(**{**fields, "previous": previous, "hash": "", **changes})
-        entry = asdict(replace(blank, hash=seal(blank, key)))
+        entry = asdict(replace(blank, hash=entry_hash(blank, key)))
         connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)", [entry[name] for name in COLUMNS])
 
 

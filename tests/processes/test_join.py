@@ -12,7 +12,7 @@ from joint_parties import OWNERS, Launcher, agree, answers, launcher, run_words,
 
 from scumble.files.release_folder import read_manifest
 from scumble.files.schema_file import parse_schema
-from scumble.flows.release import load_release
+from scumble.flows.load import load_release
 from scumble.joint.session.agreement import read_agreement
 from scumble.joint.session.transcript import compare, read_transcript
 from scumble.model.guarantee import JointDP

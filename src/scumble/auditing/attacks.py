@@ -21,9 +21,9 @@ from scumble.auditing.laws.cases import declared_epsilon
 from scumble.auditing.outcomes import codes_of
 from scumble.engines.coding import code_blocks
 from scumble.errors import InputError
-from scumble.flows.release import load_release
+from scumble.flows.load import load_release
 from scumble.model.counts import Integers, digits_of
-from scumble.model.release import CellRelease, FineRows, RecordRelease, Release
+from scumble.model.release import Release
 from scumble.model.schema import Schema
 from scumble.sources import Source, check_columns, open_source
 
@@ -207,24 +207,21 @@ def _most_allowed(release: Release) -> float | None:
 
 
 def published_table(release: Release) -> Table:
-    """The recommended table of a release, which tells most, as weighted rows of its codes."""
-    rows = release.fine if isinstance(release, CellRelease) else release
-    if isinstance(rows, RecordRelease | FineRows):
-        columns = [codes_of(rows.columns[a.name], rows.schema, a.name) for a in rows.schema.attributes]
+    """The recommended table of a release, which reveals most, as weighted rows of codes."""
+    schema, rows = release.tables[release.recommended], release.rows_of(release.recommended)
+    if rows is not None:
+        columns = [codes_of(rows[a.name], schema, a.name) for a in schema.attributes]
         return Table(codes=np.stack(columns, axis=1), weights=np.ones(len(columns[0])))
-    assert isinstance(release, CellRelease)
-    schema = release.schema
+    count = release.cells.count
     shape = [attribute.domain.size for attribute in schema.predictors]
-    places = digits_of(np.arange(len(release.count)), shape)
+    places = digits_of(np.arange(len(count)), shape)
     codes = {attribute.name: digits for attribute, digits in zip(schema.predictors, places, strict=True)}
     classes = len(schema.classes)
     columns = [
-        np.tile(np.arange(classes), len(release.count))
-        if a.name == schema.target
-        else np.repeat(codes[a.name], classes)
+        np.tile(np.arange(classes), len(count)) if a.name == schema.target else np.repeat(codes[a.name], classes)
         for a in schema.attributes
     ]
-    return Table(codes=np.stack(columns, axis=1), weights=release.count.ravel().astype(np.float64))
+    return Table(codes=np.stack(columns, axis=1), weights=count.ravel().astype(np.float64))
 
 
 def _coded(source: Source, schema: Schema) -> Table:

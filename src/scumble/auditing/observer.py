@@ -5,16 +5,16 @@ cells may be cut. The adversary of differential privacy knows it from the start.
 """
 
 from collections import Counter
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
 from scumble.auditing.neighbours import Pair, Record
 from scumble.auditing.outcomes import Numbers, Path, codes_of
 from scumble.model.counts import Integers, places_of
-from scumble.model.release import CellRelease, RecordRelease
+from scumble.model.release import CellRelease, Release
 from scumble.model.schema import Schema
-from scumble.model.values import recoding
+from scumble.model.values import Column, recoding
 
 
 class Observer:
@@ -26,18 +26,17 @@ class Observer:
         self._records = sorted((Counter(pair.first) - self._shared) + (Counter(pair.second) - self._shared))
         self._known: dict[Path, tuple[Integers, Numbers]] = {}
 
-    def see(self, path: Path, release: Any) -> Numbers:
-        """The numbers about the records in question; empty where a release has none."""
-        match release:
-            case CellRelease():
-                if path not in self._known:
-                    self._known[path] = self._places(release)
-                places, known = self._known[path]
-                return release.measured.ravel()[places] - known
-            case RecordRelease():
-                return np.array([number for record in self._records for number in self._alike(record, release)])
-            case _:
-                return np.zeros(0)
+    def see(self, path: Path, release: Release) -> Numbers:
+        """The numbers about the records in question."""
+        rows = release.rows_of("table")
+        if rows is not None:
+            similar = (self._alike(record, release.schema, rows) for record in self._records)
+            return np.array([number for numbers in similar for number in numbers])
+        cells = release.cells
+        if path not in self._known:
+            self._known[path] = self._places(cells)
+        places, known = self._known[path]
+        return cells.measured.ravel()[places] - known
 
     def _places(self, release: CellRelease) -> tuple[Integers, Numbers]:
         """Where the records in question are counted, and how many others are counted there, in the release's units."""
@@ -63,10 +62,10 @@ class Observer:
             for attribute, code in zip(self._schema.attributes, record, strict=True)
         }
 
-    def _alike(self, record: Record, release: RecordRelease) -> list[float]:
+    def _alike(self, record: Record, published: Schema, rows: Mapping[str, Column]) -> list[float]:
         """How many published records are like this one: in each attribute with the class, added up, and in all."""
-        codes = self._published_codes(record, release.schema)
-        same = {name: codes_of(column, release.schema, name) == codes[name] for name, column in release.columns.items()}
-        target = same.get(str(release.schema.target), np.True_)
+        codes = self._published_codes(record, published)
+        same = {name: codes_of(column, published, name) == codes[name] for name, column in rows.items()}
+        target = same.get(str(published.target), np.True_)
         every = np.logical_and.reduce(list(same.values()))
         return [sum(int(np.sum(each & target)) for each in same.values()), int(every.sum())]

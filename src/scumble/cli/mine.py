@@ -15,7 +15,7 @@ from scumble.cli.options import Delimiter, Json, delimiter_of
 from scumble.cli.output import err, print_json, print_table, print_text
 from scumble.errors import InputError
 from scumble.files.atomic_folder import staging
-from scumble.files.tables import write_csv
+from scumble.files.csv_tables import write_csv
 from scumble.flows import mine as mine_flow
 from scumble.mining.tree_model import TreeModel
 from scumble.mining.tree_view import draw_tree, tree_text

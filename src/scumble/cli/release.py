@@ -18,13 +18,13 @@ from scumble.cli.options import (
 )
 from scumble.cli.output import err, out, print_json, print_table, print_text, progress_bar
 from scumble.engines import ENGINES
+from scumble.files.kinds import kind_of
 from scumble.flows import release as flow
 from scumble.flows.charge import WEAKER
 from scumble.flows.evaluate import evaluate as evaluate_release
 from scumble.model.budget import budget_text
 from scumble.model.guarantee import PureDP, Unit
 from scumble.model.plan import Planned
-from scumble.model.release import CellRelease
 
 
 @with_method_options
@@ -107,12 +107,8 @@ def release(
 
 def print_published(published: flow.Published) -> None:
     made, receipt = published.release, published.receipt
-    sizes = ", ".join(f"{number:,} {what}" for what, number in flow.size_of(made).items())
-    classes = "" if made.schema.target is None else f" x {len(made.schema.classes)} classes"
-    print_text(
-        f"{published.folder}: {sizes}{classes if isinstance(made, CellRelease) else ''}. "
-        f"Recommended for training: {published.recommended}."
-    )
+    size = kind_of(made).size_text(made)
+    print_text(f"{published.folder}: {size}. Recommended for training: {published.recommended}.")
     print_text(f"Guarantee: {made.plan.guarantee.sentence}")
     for step in made.story:
         out.print(f"  {step}")

@@ -30,7 +30,7 @@ from scumble.privacy.noise import PaidNoise, Simulation, simulation
 ROWS_AT_MOST = 1_000_000
 """What the owners say in public of their number of rows: what `scumble join init` takes where nobody says more."""
 
-Published = tuple[Sample, Schema]
+CodedTable = tuple[Sample, Schema]
 """A released table as its miner has it: rows, and the schema that codes them."""
 
 
@@ -72,7 +72,7 @@ def release_apart(parts: Sequence[Block], schema: Schema, method: Method, parame
     return [method.run(schema, parameters, holder) for holder in holders]
 
 
-def union(published: Sequence[Published], schema: Schema, seed: int) -> Published:
+def union(published: Sequence[CodedTable], schema: Schema, seed: int) -> CodedTable:
     """All owners' released rows as one table, which a miner can learn from like from any other.
 
     The owners generalized differently. So the table has every boundary that any of them has, and a row whose value

@@ -11,7 +11,7 @@ from scumble.errors import InputError, Interrupted, ScumbleError
 from scumble.flows.progress import Progress
 from scumble.model.guarantee import Guarantee, IntervalPrivacy, KAnonymity, Unit, Unproven
 from scumble.model.schema import Schema
-from scumble.privacy.fingerprint import row_sums, seal
+from scumble.privacy.fingerprint import fingerprint_of_sums, row_sums
 from scumble.privacy.ledger import Ledger, Receipt
 from scumble.sources import Source
 
@@ -44,7 +44,7 @@ def charged_rows(
     with _opened(engine, source, schema, tell) as rows:
         sizes = [attribute.domain.size for attribute in schema.attributes]
         sums = rows.add_up(partial(row_sums, sizes=sizes, key=book.key))
-        book.record_rows(receipt, seal(sums, sizes=sizes, key=book.key))
+        book.record_rows(receipt, fingerprint_of_sums(sums, sizes=sizes, key=book.key))
         yield rows
 
 

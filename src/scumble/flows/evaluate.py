@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
 from scumble.engines.coding import code_blocks, read_numbers
 from scumble.errors import InputError
-from scumble.files.release_folder import read_release
-from scumble.model.release import CellRelease, FineRows, RecordRelease, Release
+from scumble.files.csv_tables import arrow_table
+from scumble.flows.load import load_release
+from scumble.model.release import Release
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Grid, Tree
 from scumble.sources import FrameSource, Source, check_columns, open_source
@@ -42,8 +42,8 @@ def evaluate(
     # scikit-learn takes a second to import, which no other verb needs.
     from scumble.mining.benchmark.scores import majority, score
 
-    made = read_release(Path(folder))
-    chosen = made.recommended if table is None else table
+    made = load_release(folder)
+    chosen = made.table_named(table)
     published, schema = training_sample(made, chosen), made.tables[chosen]
     judged = _sample(open_source(test, delimiter=delimiter), schema)
     result = {
@@ -65,20 +65,15 @@ def evaluate(
 
 
 def training_sample(release: Release, table: str | None = None) -> "Sample":
-    """What a miner trains on, coded by `release.tables[table]`: published cells by their counts, the fine rows drawn
-    inside them, or published records. The recommended table where none is named."""
+    """The training data of a miner, by default the recommended table, coded by its schema: cells weighted by their
+    counts, the fine rows drawn inside them, or published records."""
     from scumble.mining.benchmark.sample import sample_of_counts
 
-    chosen = release.recommended if table is None else table
-    if chosen not in release.tables:
-        raise InputError(f"The release has no {chosen}.csv. Leave out --table.")
-    if isinstance(release, CellRelease) and chosen == "table":
-        return sample_of_counts(release.schema, release.count)
-    rows = release.fine if isinstance(release, CellRelease) else release
-    assert isinstance(rows, FineRows | RecordRelease)
-    # A missing number is NaN in memory and an empty cell in a table.
-    columns = {name: pa.array(column, from_pandas=True) for name, column in rows.columns.items()}
-    return _sample(FrameSource(table=pa.table(columns)), rows.schema)
+    chosen = release.table_named(table)
+    rows = release.rows_of(chosen)
+    if rows is None:
+        return sample_of_counts(release.schema, release.cells.count)
+    return _sample(FrameSource(table=arrow_table(rows)), release.tables[chosen])
 
 
 def _sample(source: Source, schema: Schema) -> "Sample":

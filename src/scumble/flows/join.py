@@ -20,7 +20,7 @@ from scumble.files.release_folder import file_hash, write_release
 from scumble.flows.charge import Charge, charged_rows, reporting_charge
 from scumble.flows.join_plan import Joint, prepare
 from scumble.flows.progress import Progress
-from scumble.flows.release import check_before_reading, told_of
+from scumble.flows.release import check_before_reading, release_summary
 from scumble.joint.network.certificates import KEY_FILE
 from scumble.joint.network.connection import PartyLost
 from scumble.joint.session.agreement import Address
@@ -49,7 +49,7 @@ class Joined:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            **told_of(self.folder, self.release),
+            **release_summary(self.folder, self.release),
             "party": self.party,
             "phases": [phase.to_json() for phase in self.phases],
             "transcript": str(self.transcript),
@@ -105,14 +105,14 @@ def join(
         made = _answered(joint, attempt, kept, account, engine, hear)
         receipt = charge.receipt
         if stage is not None:
-            digest = write_release(
+            written = write_release(
                 made,
                 stage.folder,
                 {} if receipt is None else receipt.to_json(),
                 table=table,
                 progress=lambda done, total: hear("writing table.csv", done, total),
             )
-            kept.mark(published=digest)
+            kept.mark(published=written.sha256)
             stage.publish()
         charge.published = Path(out)
         if account is not None and receipt is not None:

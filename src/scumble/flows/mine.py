@@ -17,14 +17,14 @@ import pyarrow.compute as pc
 
 from scumble.engines.coding import read_numbers
 from scumble.errors import InputError
-from scumble.files.kinds.blurred import published_blocks
-from scumble.files.release_folder import read_noise, read_release
+from scumble.files.noise_file import read_noise
+from scumble.files.perturbed_table import published_blocks
+from scumble.flows.load import load_blurred
 from scumble.flows.perturb import coded_blocks, reading, told_schema
 from scumble.mining.tree_model import Feature, TreeModel
 from scumble.model.counts import Integers
 from scumble.model.local.noise_model import NoiseModel
 from scumble.model.local.randomized_attribute import BlurredAttribute
-from scumble.model.release import BlurredRelease
 from scumble.model.taxonomy import Grid
 from scumble.sources import check_columns, open_source
 
@@ -40,10 +40,7 @@ def noise_of(folder: str | Path) -> NoiseModel:
     decides."""
     place = Path(folder)
     if (place / "release.json").exists():
-        made = read_release(place)
-        if not isinstance(made, BlurredRelease):
-            raise InputError(f"{place} holds no blurred records. Give a folder that `scumble perturb` wrote.")
-        return made.noise
+        return load_blurred(place).noise
     return read_noise(place / "noise.json")
 
 

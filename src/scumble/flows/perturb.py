@@ -19,7 +19,7 @@ import pyarrow as pa
 from scumble.engines.coding import coder
 from scumble.errors import InputError
 from scumble.files.atomic_folder import staging
-from scumble.files.kinds.blurred import write_blurred
+from scumble.files.perturbed_table import write_blurred
 from scumble.files.release_folder import write_release
 from scumble.flows.charge import check_accepted
 from scumble.flows.progress import Progress

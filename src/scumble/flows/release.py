@@ -16,7 +16,8 @@ from pydantic import ValidationError
 from scumble.engines import ENGINES, Engine
 from scumble.errors import InputError
 from scumble.files.atomic_folder import staging
-from scumble.files.release_folder import read_manifest, read_release, write_release
+from scumble.files.kinds import kind_of
+from scumble.files.release_folder import write_release
 from scumble.files.schema_file import read_schema
 from scumble.files.validation import wrong_parameter
 from scumble.files.verify import verify_folder
@@ -26,7 +27,7 @@ from scumble.methods import METHODS
 from scumble.methods.method import Method, Params
 from scumble.model.guarantee import to_json
 from scumble.model.plan import Planned
-from scumble.model.release import CellRelease, RecordRelease, Release
+from scumble.model.release import Release
 from scumble.model.schema import Schema
 from scumble.privacy.holder import Holder
 from scumble.privacy.ledger import Ledger, Receipt
@@ -36,36 +37,28 @@ from scumble.sources import Source, check_columns, open_source
 
 @dataclass(frozen=True, kw_only=True)
 class Published:
-    """A release that stands in its folder."""
+    """A release that was written to its folder."""
 
     folder: Path
     release: Release
     receipt: Receipt
     recommended: str
-    """The file to start with."""
+    """The file to train on."""
     seconds: float
 
     def to_json(self) -> dict[str, Any]:
-        told = told_of(self.folder, self.release)
-        return {**told, "recommended": self.recommended, "seconds": round(self.seconds, 3)}
+        summary = release_summary(self.folder, self.release)
+        return {**summary, "recommended": self.recommended, "seconds": round(self.seconds, 3)}
 
 
-def told_of(folder: Path, release: Release) -> dict[str, Any]:
-    """A release as plain data: where it is, what it promises, what it cost, how much it holds."""
+def release_summary(folder: Path, release: Release) -> dict[str, Any]:
+    """A release as plain data: its folder, guarantee, spends and size."""
     return {
         "release": str(folder),
         "guarantee": to_json(release.plan.guarantee),
         "spends": [spend.to_json() for spend in release.plan.spends],
-        **size_of(release),
+        **kind_of(release).size(release),
     }
-
-
-def size_of(release: Release) -> dict[str, int]:
-    """How much a release holds: cells, or records."""
-    if isinstance(release, CellRelease):
-        return {"cells": len(release.count)}
-    assert isinstance(release, RecordRelease)
-    return {"records": release.records}
 
 
 def method_named(name: str) -> Method:
@@ -135,7 +128,7 @@ def release(
             )
             with charged_rows(book, receipt, engine, source, public, tell) as rows:
                 made = run(chosen, public, settings, rows, PaidNoise(), tell)
-                digest = write_release(
+                written = write_release(
                     made,
                     stage.folder,
                     receipt.to_json(),
@@ -144,10 +137,14 @@ def release(
                 )
             stage.publish()
             charge.published = Path(out)
-            book.settle(receipt, digest)
-    recommended = str(read_manifest(Path(out))["recommended"])
-    seconds = time.perf_counter() - began
-    return Published(folder=Path(out), release=made, receipt=receipt, recommended=recommended, seconds=seconds)
+            book.settle(receipt, written.sha256)
+    return Published(
+        folder=Path(out),
+        release=made,
+        receipt=receipt,
+        recommended=written.recommended,
+        seconds=time.perf_counter() - began,
+    )
 
 
 def run(
@@ -167,13 +164,8 @@ def run(
     return method.run(schema, parameters, holder)
 
 
-def load_release(folder: str | Path) -> Release:
-    """A release read back from its folder."""
-    return read_release(Path(folder))
-
-
 def verify(folder: str | Path) -> list[str]:
-    """Check a release folder without the private data; every check that held, in words."""
+    """Check a release folder without the private data. Returns every check that passed, as a sentence."""
     return verify_folder(Path(folder))
 
 

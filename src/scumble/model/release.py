@@ -1,9 +1,15 @@
-"""A release in memory: what is published, what it promises and what was paid for it."""
+"""A release in memory: the published data, its guarantee and the plan that paid for it.
+
+Three kinds: `CellRelease` (noisy counts), `RecordRelease` (synthetic or averaged records) and `BlurredRelease` (records
+that were perturbed one by one). Code that works on any kind uses the methods of `Release`; how a kind is stored on disk
+is in `scumble.files.kinds`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from scumble.errors import InputError
 from scumble.model.counts import Integers
 from scumble.model.local.noise_model import NoiseModel
 from scumble.model.plan import BlurPlan, Planned
@@ -14,7 +20,7 @@ from scumble.model.values import Column
 
 @dataclass(frozen=True, kw_only=True)
 class Release:
-    """What every release has. `story` tells, in words made of paid answers alone, how it came about."""
+    """What all kinds of release have in common. `story` describes how the release was made, from paid answers only."""
 
     method: str
     parameters: Mapping[str, Any]
@@ -24,7 +30,7 @@ class Release:
 
     @property
     def tables(self) -> Mapping[str, Schema]:
-        """The tables to learn from, each with the schema that its rows follow, the recommended one first."""
+        """The tables to train on, each with the schema of its rows, the recommended one first."""
         return {"table": self.schema}
 
     @property
@@ -32,13 +38,31 @@ class Release:
         """The table to train any classifier on."""
         return next(iter(self.tables))
 
+    def table_named(self, name: str | None) -> str:
+        """The name of a table of this release: the one asked for, or the recommended one."""
+        if name is not None and name not in self.tables:
+            raise InputError(f"The release has no {name}.csv. Available: {', '.join(self.tables)}.")
+        return self.recommended if name is None else name
+
+    def rows_of(self, table: str) -> Mapping[str, Column] | None:
+        """The columns of a table whose rows are in memory.
+
+        None for a table that only repeats the counts of `cells`, and for one that stays in its file.
+        """
+        return None
+
+    @property
+    def cells(self) -> "CellRelease":
+        """This release as counts of cells, for analyses that need those."""
+        raise InputError(f"The release has no cells: {self.method} publishes records. Use one made by diffgen.")
+
 
 @dataclass(frozen=True, kw_only=True)
 class CellRelease(Release):
     """Noisy counts over the cells of a published schema, in row-major order, by class.
 
-    `measured` is what the noise left, in units of 1/`resolution`: signed and unbiased, with `variance` for each entry.
-    `count` is the same made fit for use as a table: whole numbers, none negative.
+    `measured` is the noisy count in units of 1/`resolution`: signed and unbiased, each entry with noise of `variance`.
+    `count` is derived from it by `rounding`: non-negative whole numbers, for use as a table.
     """
 
     measured: Integers
@@ -48,16 +72,24 @@ class CellRelease(Release):
     count: Integers
     fine: "FineRows | None" = None
     documents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """What was measured beside the cells, by name, as plain data: each becomes a JSON file."""
+    """Further noisy measurements by name, as plain data: each becomes a JSON file."""
 
     @property
     def tables(self) -> Mapping[str, Schema]:
         return {**({} if self.fine is None else {"fine": self.fine.schema}), "table": self.schema}
 
+    def rows_of(self, table: str) -> Mapping[str, Column] | None:
+        return self.fine.columns if table == "fine" and self.fine is not None else None
+
+    @property
+    def cells(self) -> "CellRelease":
+        return self
+
 
 @dataclass(frozen=True, kw_only=True)
 class FineRows:
-    """Rows in the proportions of the cells' counts, each drawn inside its cell, in the words of the public schema."""
+    """Synthetic rows in the proportions of the cells' counts, each drawn inside its cell, with values of the public
+    schema."""
 
     schema: Schema
     columns: Mapping[str, Column]
@@ -69,7 +101,7 @@ class FineRows:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordRelease(Release):
-    """Records that nobody is: a column for each published attribute, numbers or labels, and further documents.
+    """Synthetic or averaged records: a column for each published attribute, numbers or labels, and further documents.
 
     A number lies anywhere in its attribute's range, or is NaN where it is missing; a label is a name of the published
     schema.
@@ -77,17 +109,24 @@ class RecordRelease(Release):
 
     columns: Mapping[str, Column]
     documents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """What the receiver needs beside the records, by name, as plain data: each becomes a JSON file."""
+    """What the receiver needs besides the records, by name, as plain data: each becomes a JSON file."""
 
     @property
     def records(self) -> int:
         return len(next(iter(self.columns.values()), ()))
 
+    def rows_of(self, table: str) -> Mapping[str, Column] | None:
+        return self.columns if table == "table" else None
+
 
 @dataclass(frozen=True, kw_only=True)
 class BlurredRelease(Release):
-    """Records that their owners blurred before anybody saw them, and how. They stay in their file: there may be many
-    millions."""
+    """Records that were perturbed one by one, with their noise model. The records stay in their file, because there may
+    be many millions."""
 
     noise: NoiseModel
     records: int
+
+
+AnyRelease = CellRelease | RecordRelease | BlurredRelease
+"""A release of any kind, as a union that a type checker can narrow."""

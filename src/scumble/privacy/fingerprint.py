@@ -32,7 +32,7 @@ def fingerprint(blocks: Iterable[Block], sizes: Sequence[int], key: bytes) -> by
     A table without rows has the empty fingerprint: nobody is in it to be recognised, and two empty tables are not the
     same people under two names.
     """
-    return seal(row_sums(blocks, sizes=sizes, key=key), sizes=sizes, key=key)
+    return fingerprint_of_sums(row_sums(blocks, sizes=sizes, key=key), sizes=sizes, key=key)
 
 
 def row_sums(blocks: Iterable[Block], *, sizes: Sequence[int], key: bytes) -> NDArray[np.uint64]:
@@ -55,7 +55,7 @@ def row_sums(blocks: Iterable[Block], *, sizes: Sequence[int], key: bytes) -> ND
     return np.array([*total, rows], dtype=np.uint64)
 
 
-def seal(sums: NDArray[np.uint64], *, sizes: Sequence[int], key: bytes) -> bytes:
+def fingerprint_of_sums(sums: NDArray[np.uint64], *, sizes: Sequence[int], key: bytes) -> bytes:
     """The fingerprint of the table whose rows have these sums."""
     if sums[-1] == 0:
         return b""

@@ -62,7 +62,7 @@ def canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def seal(entry: Entry, key: bytes) -> str:
+def entry_hash(entry: Entry, key: bytes) -> str:
     """The hash an entry must carry: SHA-256, keyed, over all its other fields.
 
     Keyed, because a release publishes the hash of its entry: a plain one could be inverted by trying dataset names.
@@ -86,7 +86,7 @@ class Book:
         """The next entry of the chain, added."""
         fields: dict[str, Any] = {"sequence": self.length + 1, "time": time, "kind": kind, "dataset": dataset}
         fields |= {"body": canonical(body), "previous": self._head}
-        entry = Entry(**fields, hash=seal(Entry(**fields, hash=""), self._key))
+        entry = Entry(**fields, hash=entry_hash(Entry(**fields, hash=""), self._key))
         self.add(entry)
         return entry
 
@@ -114,7 +114,7 @@ class Book:
             raise ValueError(f"the sequence goes on at {entry.sequence}")
         if entry.previous != self._head:
             raise ValueError("it does not follow the entry before it")
-        if entry.hash != seal(entry, self._key):
+        if entry.hash != entry_hash(entry, self._key):
             raise ValueError("its hash is not that of its contents")
 
     def _take(self, entry: Entry, body: dict[str, Any]) -> None:

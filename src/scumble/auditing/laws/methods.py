@@ -6,7 +6,7 @@ what it is given: if the releases differ in anything, something of the rows came
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,12 +16,11 @@ from scumble.auditing.laws.cases import declared_epsilon
 from scumble.auditing.laws.queries import check_asked, engine_of
 from scumble.auditing.neighbours import Record
 from scumble.errors import BudgetError, CheckError, InputError
+from scumble.files.kinds import kind_of
 from scumble.methods.method import Method, Params
 from scumble.model.counts import Integers
-from scumble.model.fine_rows import fine_counts, rows_by_cell, strays
 from scumble.model.guarantee import KAnonymity, Unit, from_json, to_json
 from scumble.model.plan import Planned, Spend
-from scumble.model.release import CellRelease, FineRows
 from scumble.model.schema import Schema
 from scumble.privacy.holder import Holder
 from scumble.privacy.noise import Noise, PaidNoise, Selection
@@ -79,18 +78,10 @@ def check_spending(method: Method, schema: Schema, parameters: Params) -> None:
         _require(spent.guarantee == planned.guarantee, method, "spends by another guarantee than it planned")
         prices = {spend.epsilon for spend in spent.spends}
         _require(noise.prices <= prices, method, f"draws noise at {noise.prices - prices}, which nobody planned")
-        if isinstance(release, CellRelease):
-            derived = release.rounding.apply(release.measured, release.resolution)
-            _require(np.array_equal(release.count, derived), method, "publishes counts that are no function of its own")
-            if release.fine is not None:
-                _check_fine(method, schema, release, release.fine)
-
-
-def _check_fine(method: Method, schema: Schema, release: CellRelease, fine: FineRows) -> None:
-    _require(fine.schema == schema, method, "draws fine rows in other words than the public schema's")
-    _require(not strays(fine), method, f"draws fine rows outside the public schema: {strays(fine)}")
-    agrees = np.array_equal(rows_by_cell(fine, release.schema), fine_counts(release.count).sum(axis=1))
-    _require(agrees, method, "draws fine rows that do not lie in the cells it counted")
+        for fault in kind_of(release).faults(release):
+            _require(False, method, f"publishes {fault}")
+        fine = release.tables.get("fine", schema)
+        _require(fine == schema, method, "draws fine rows from another schema than the public one")
 
 
 def check_nothing_unplanned(method: Method, schema: Schema, parameters: Params) -> None:
@@ -247,8 +238,8 @@ def _comparable(value: object) -> object:
             return value.dtype.str, value.shape, value.tolist() if value.dtype.kind == "O" else value.tobytes()
         case Mapping():
             return {key: _comparable(below) for key, below in value.items()}
-        case FineRows():
-            return _plain(value)
+        case _ if is_dataclass(value):
+            return type(value).__name__, _plain(value)
         case _:
             return value
 

@@ -1,1 +1,29 @@
-"""The kinds of release: one module a kind, each of which writes, reads, verifies and describes its own files."""
+"""The kinds of release. Each is one module, which writes, reads, verifies and describes the files of its releases."""
+
+from typing import Any, TypeVar
+
+from scumble.files.kinds.blurred import BLURRED
+from scumble.files.kinds.cells import CELLS
+from scumble.files.kinds.kind import ReleaseKind
+from scumble.files.kinds.records import RECORDS
+from scumble.model.release import Release
+
+R = TypeVar("R", bound=Release)
+
+KINDS: tuple[ReleaseKind[Any], ...] = (CELLS, RECORDS, BLURRED)
+
+
+def kind_of(release: R) -> ReleaseKind[R]:
+    """The kind that serves a release in memory."""
+    for kind in KINDS:
+        if isinstance(release, kind.release_class):
+            return kind
+    raise TypeError(f"No kind of release serves {type(release).__name__}. Add one to scumble.files.kinds.")
+
+
+def kind_named(name: object) -> ReleaseKind[Any]:
+    """The kind that release.json names."""
+    for kind in KINDS:
+        if kind.name == name:
+            return kind
+    raise ValueError(f"a kind of release that this version reads: {name!r}")

@@ -1,56 +1,56 @@
-"""The table of blurred records: written and read block by block, so that it may be larger than memory.
+"""Releases of records that were perturbed one by one: table.csv and the noise model in noise.json.
 
-A value is written as its owner's `Perturber` writes it: where the cell of a number begins on a regular grid, else the
-label of an interval or category. Whatever else stands there, the noise model does not describe it.
+The table may be larger than memory. `scumble.flows.perturb` writes it into the folder before the release is written.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from scumble.errors import InputError
-from scumble.files.tables import column_names, write_csv
-from scumble.model.counts import Integers
-from scumble.model.local.noise_model import NoiseModel
-from scumble.model.values import texts_of
-from scumble.sources import CSVSource, check_columns
+from scumble.errors import CheckError
+from scumble.files.csv_tables import Progress
+from scumble.files.kinds.kind import ReleaseKind
+from scumble.files.noise_file import check_noise, read_noise, write_noise
+from scumble.files.perturbed_table import published_blocks
+from scumble.model.guarantee import LocalDP, to_json
+from scumble.model.release import BlurredRelease
 
 
-def write_blurred(path: Path, noise: NoiseModel, blocks: Iterable[Mapping[str, Integers]]) -> int:
-    """Write published codes as text and say how many rows there were."""
-    names = column_names(noise.published)
-    texts = [pa.array(texts_of(noise.published[name].domain), pa.string()) for name in names]
-    rows = 0
+class Blurred(ReleaseKind[BlurredRelease]):
+    """Perturbed records, with the noise model that describes them."""
 
-    def chunks() -> Iterator[list[pa.Array]]:
-        nonlocal rows
-        for block in blocks:
-            rows += len(block[names[0]])
-            yield [pc.take(text, pa.array(block[name])) for name, text in zip(names, texts, strict=True)]
+    name = "blurred"
+    release_class = BlurredRelease
+    loader = "load_blurred"
+    report_template = "blurred.html"
+    readme_template = "blurred.md"
 
-    write_csv(path, names, chunks())
-    return rows
+    def write(self, release: BlurredRelease, folder: Path, *, table: bool, progress: Progress | None) -> dict[str, Any]:
+        write_noise(release.noise, folder / "noise.json")
+        return {"records": release.records}
+
+    def read(self, folder: Path, manifest: Mapping[str, Any], common: Mapping[str, Any]) -> BlurredRelease:
+        noise = read_noise(folder / "noise.json")
+        check_noise(noise, common["schema"])
+        return BlurredRelease(noise=noise, records=int(manifest["records"]), **common)
+
+    def verify(self, folder: Path, manifest: Mapping[str, Any], release: BlurredRelease) -> Iterator[str]:
+        if to_json(release.noise.guarantee) != to_json(release.plan.guarantee):
+            raise CheckError("The noise model does not give the stated guarantee. Do not trust this folder.")
+        yield "noise.json gives the stated guarantee, and publishes the domains of schema.yaml"
+        found = sum(len(next(iter(block.values()))) for block in published_blocks(folder / "table.csv", release.noise))
+        if manifest["records"] != found:
+            raise CheckError("table.csv has not as many records as release.json says. Do not trust this folder.")
+        yield f"table.csv has the stated {found:,} records, all as noise.json publishes them"
+
+    def report_context(self, release: BlurredRelease) -> dict[str, Any]:
+        return {"local": isinstance(release.plan.guarantee, LocalDP)}
+
+    def readme_context(self, release: BlurredRelease, recommended: str) -> dict[str, Any]:
+        return {"local": isinstance(release.plan.guarantee, LocalDP)}
+
+    def size(self, release: BlurredRelease) -> dict[str, int]:
+        return {"records": release.records}
 
 
-def published_blocks(path: Path, noise: NoiseModel) -> Iterator[dict[str, Integers]]:
-    """The published codes of a table, block by block. A table that the noise model does not describe is refused."""
-    source = CSVSource(path=path)
-    noise.check_columns(source.columns())
-    check_columns(source, noise.published)
-    texts = {each.name: pa.array(texts_of(each.domain), pa.string()) for each in noise.published.attributes}
-    for batch in source.batches(noise.published):
-        yield {name: _codes(name, batch.column(name), text) for name, text in texts.items()}
-
-
-def _codes(name: str, column: pa.DictionaryArray, texts: pa.Array) -> Integers:
-    known = pc.index_in(column.dictionary, texts)
-    if known.null_count:
-        raise InputError(
-            f"The table has a value of {name!r} that its noise model never publishes. Take the noise model that was "
-            "written with the table."
-        )
-    places: Integers = known.to_numpy().astype(np.int64)[column.indices.to_numpy()]
-    return places
+BLURRED = Blurred()

@@ -1,4 +1,4 @@
-"""What the pages of a release folder say about each attribute: the values that are published."""
+"""The published values of each attribute, as the pages of a release folder describe them."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from scumble.model.taxonomy import Grid
 LISTED_VALUES = 120
 
 
-class Published(NamedTuple):
+class DescribedAttribute(NamedTuple):
     """An attribute as it is published: its first values, each with the number of raw values it stands for."""
 
     name: str
@@ -19,10 +19,15 @@ class Published(NamedTuple):
     range: str | None
     """The whole range of a numeric attribute."""
     missing: str | None
-    """The published value under which missing ones are found, where the schema knows missing values."""
+    """The published value that includes missing ones, where the schema declares missing values."""
 
 
-def columns_of(schema: Schema) -> Iterator[Attribute]:
+def described_attributes(schema: Schema) -> list[DescribedAttribute]:
+    """All attributes of a schema, in the order of counts.csv."""
+    return [_described(attribute) for attribute in _columns(schema)]
+
+
+def _columns(schema: Schema) -> Iterator[Attribute]:
     """The attributes in the order of counts.csv: predictors, then the target."""
     yield from schema.predictors
     if schema.target is not None:
@@ -30,18 +35,19 @@ def columns_of(schema: Schema) -> Iterator[Attribute]:
 
 
 def label_of(attribute: Attribute, code: int) -> str:
+    """A published value as text; a cell of a grid as an interval."""
     domain = attribute.domain
     return domain.interval(code, code + 1).label if isinstance(domain, Grid) else domain.labels[code]
 
 
-def published(attribute: Attribute) -> Published:
+def _described(attribute: Attribute) -> DescribedAttribute:
     domain, missing = attribute.domain, attribute.missing_code
     labels = [label_of(attribute, code) for code in range(min(domain.size, LISTED_VALUES))]
     covered = [1] * len(labels)
     if not isinstance(domain, Grid) and domain.origin is not None:
         nodes = [domain.origin.node(label) for label in labels]
         covered = [node.high - node.low for node in nodes]
-    return Published(
+    return DescribedAttribute(
         name=attribute.name,
         numeric=isinstance(domain, Grid),
         size=domain.size,

@@ -16,7 +16,7 @@ from scumble.mining.noisy_cells.pruning import Keep, kept_splits, shrunken_share
 from scumble.mining.tree_model import LEAF, Feature, TreeModel
 from scumble.mining.tree_view import tree_text
 from scumble.model.counts import Integers, digits_of
-from scumble.model.release import CellRelease, Release
+from scumble.model.release import Release
 
 
 class NoisyCellsClassifier(ClassifierMixin, BaseEstimator):
@@ -83,18 +83,18 @@ class NoisyCellsClassifier(ClassifierMixin, BaseEstimator):
 
         The classes are those of the schema, by name; `model_` takes records in the words of `table.csv`.
         """
-        if not isinstance(release, CellRelease) or release.schema.target is None:
-            raise InputError("This release has no cells with a class. Give one of --method diffgen with a `target`.")
-        schema = release.schema
-        cells, classes = release.measured.shape
+        measured, schema = release.cells.measured, release.schema
+        if schema.target is None:
+            raise InputError("The release has no class to predict. Use one made with a `target`.")
+        cells, classes = measured.shape
         codes = np.stack(
             digits_of(np.arange(cells), [attribute.domain.size for attribute in schema.predictors]), axis=1
         )
         self.fit(
             np.repeat(encode(codes, schema), classes, axis=0),
             np.tile(np.array(schema.classes), cells),
-            sample_weight=release.measured.ravel() / release.resolution,
-            noise_variance=release.variance,
+            sample_weight=measured.ravel() / release.cells.resolution,
+            noise_variance=release.cells.variance,
         )
         features = tuple(Feature(name=each.name, values=each.domain.labels) for each in schema.predictors)
         self.model_ = replace(self.model_, features=features, target=schema.target)

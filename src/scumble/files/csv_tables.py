@@ -1,0 +1,92 @@
+"""CSV tables of a release folder: writing and reading shared by all kinds of release.
+
+Tables are written in chunks, so that memory does not grow with their length.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from scumble.errors import CheckError
+from scumble.model.counts import Integers, digits_of
+from scumble.model.schema import Schema
+from scumble.model.values import Column
+
+CHUNK = 1 << 18
+PARSING = pacsv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
+"""In a table of one column, an empty line is a row whose number is missing."""
+
+Progress = Callable[[int, int | None], None]
+
+
+def column_names(schema: Schema) -> list[str]:
+    """The attributes in the column order of the tables: predictors in order, then the target."""
+    return [attribute.name for attribute in schema.predictors] + ([] if schema.target is None else [schema.target])
+
+
+def column_labels(schema: Schema) -> list[tuple[str, ...]]:
+    """The labels of each of those columns, by code."""
+    labels = [attribute.domain.labels for attribute in schema.predictors]
+    return labels if schema.target is None else [*labels, schema.classes]
+
+
+def entry_columns(schema: Schema, entries: Integers) -> list[pa.Array]:
+    """The attribute columns of given (cell, class) entries, as text."""
+    return [column.cast(pa.string()) for column in entry_dictionaries(schema, entries)]
+
+
+def entry_dictionaries(schema: Schema, entries: Integers) -> list[pa.DictionaryArray]:
+    """The attribute columns of given (cell, class) entries, as dictionary arrays."""
+    labels = column_labels(schema)
+    digits = digits_of(entries, [len(each) for each in labels])
+    return [
+        pa.DictionaryArray.from_arrays(pa.array(digit.astype(np.int32)), pa.array(each, pa.string()))
+        for digit, each in zip(digits, labels, strict=True)
+    ]
+
+
+def arrow_table(columns: Mapping[str, Column]) -> pa.Table:
+    """Columns in memory as an Arrow table. NaN, which stands for a missing number, becomes null."""
+    return pa.table({name: pa.array(column, from_pandas=True) for name, column in columns.items()})
+
+
+def write_csv(path: Path, names: list[str], chunks: Iterator[list[pa.Array]]) -> None:
+    """Write chunks of columns as one CSV file with a header."""
+    kinds = pa.schema([(name, pa.string()) for name in names])
+    with path.open("wb") as file:
+        first = True
+        for columns in chunks:
+            kinds = pa.schema([(name, column.type) for name, column in zip(names, columns, strict=True)])
+            options = pacsv.WriteOptions(include_header=first, quoting_style="needed")
+            pacsv.write_csv(pa.table(columns, schema=kinds), file, options)
+            first = False
+        if first:
+            pacsv.write_csv(kinds.empty_table(), file)
+
+
+def write_rows(columns: Mapping[str, Column], path: Path, progress: Progress | None = None) -> None:
+    """Write rows as they are, one line each; a missing number is an empty field."""
+    rows = len(next(iter(columns.values()), ()))
+
+    def chunks() -> Iterator[list[pa.Array]]:
+        for start in range(0, rows, CHUNK):
+            yield [pa.array(column[start : start + CHUNK], from_pandas=True) for column in columns.values()]
+            if progress is not None:
+                progress(min(start + CHUNK, rows), rows)
+
+    write_csv(path, list(columns), chunks())
+
+
+def read_rows(path: Path, types: Mapping[str, pa.DataType]) -> dict[str, Column]:
+    """Read the rows of a table that must have exactly the columns in `types`."""
+    try:
+        options = pacsv.ConvertOptions(column_types=types, strings_can_be_null=False)
+        table = pacsv.read_csv(path, convert_options=options, parse_options=PARSING)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise CheckError(f"{path} cannot be read as rows: {error}. Ask for the release again.") from error
+    if set(table.column_names) != set(types):
+        raise CheckError(f"{path} does not have the columns of its schema. Ask for the release again.")
+    return {name: table.column(name).to_numpy() for name in table.column_names}

@@ -1,0 +1,164 @@
+"""Releases of cells: counts.csv, the same counts as rows in table.csv, and synthetic rows in fine.csv."""
+
+import math
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from scumble.errors import CheckError
+from scumble.files.counts_file import check_table, counts_table, read_counts, rows_table, write_counts, write_table
+from scumble.files.csv_tables import Progress, arrow_table, column_names, read_rows, write_rows
+from scumble.files.kinds.documents import read_documents, write_documents
+from scumble.files.kinds.kind import ReleaseKind
+from scumble.files.report.attributes import described_attributes
+from scumble.files.report.cells import ROUNDINGS, cell_contents
+from scumble.files.schema_file import read_schema, write_schema
+from scumble.model.fine_rows import fine_counts, refines, rows_by_cell, strays
+from scumble.model.release import CellRelease, FineRows
+from scumble.model.rounding import Rounding
+from scumble.model.schema import Schema
+from scumble.model.taxonomy import Domain, Grid
+
+
+class Cells(ReleaseKind[CellRelease]):
+    """Noisy counts over the cells of a published schema."""
+
+    name = "cells"
+    release_class = CellRelease
+    loader = "load_cells"
+    report_template = "report.html"
+    readme_template = "README.md"
+
+    def write(self, release: CellRelease, folder: Path, *, table: bool, progress: Progress | None) -> dict[str, Any]:
+        """Without `table`, the fine schema is still written: rows can be drawn again from the counts and documents."""
+        write_counts(release, folder / "counts.csv")
+        write_documents(release.documents, folder)
+        if table:
+            write_table(release, folder / "table.csv", progress)
+        if release.fine is not None:
+            write_schema(release.fine.schema, folder / "fine.schema.yaml", heading="The finest public domain.")
+            if table:
+                write_rows(release.fine.columns, folder / "fine.csv", progress)
+        return {
+            "cells": len(release.count),
+            "resolution": release.resolution,
+            "rounding": release.rounding.value,
+            "variance": release.variance,
+            "documents": sorted(release.documents),
+        }
+
+    def read(self, folder: Path, manifest: Mapping[str, Any], common: Mapping[str, Any]) -> CellRelease:
+        resolution, variance = manifest["resolution"], float(manifest["variance"])
+        if not isinstance(resolution, int) or resolution < 1:
+            raise ValueError("the resolution")
+        count, measured = read_counts(folder / "counts.csv", common["schema"], resolution, variance)
+        return CellRelease(
+            measured=measured,
+            resolution=resolution,
+            variance=variance,
+            rounding=Rounding(manifest["rounding"]),
+            count=count,
+            fine=_read_fine(folder) if "fine.csv" in manifest["files"] else None,
+            documents=read_documents(folder, manifest),
+            **common,
+        )
+
+    def verify(self, folder: Path, manifest: Mapping[str, Any], release: CellRelease) -> Iterator[str]:
+        for fault in self.faults(release):
+            raise CheckError(f"The folder holds {fault}. Do not trust it.")
+        yield "counts.csv lists every cell and class of schema.yaml"
+        yield f"the published counts follow from the measured ones ({release.rounding.value})"
+        if manifest["cells"] != len(release.count) or len(release.count) > release.plan.cells_at_most:
+            raise CheckError("The number of cells is not as planned or stated. Do not trust this folder.")
+        yield f"{len(release.count):,} cells, within the planned {release.plan.cells_at_most:,}"
+        if (folder / "table.csv").exists():
+            check_table(folder / "table.csv", release)
+            yield f"table.csv has the {int(release.count.sum()):,} rows that counts.csv says"
+        if release.fine is not None:
+            yield f"fine.csv has {release.fine.rows:,} rows within fine.schema.yaml, in the proportions of counts.csv"
+        for name in release.documents:
+            yield f"{name}.json is a JSON object"
+
+    def faults(self, release: CellRelease) -> Iterator[str]:
+        """The cell of a fine row follows from its values. Its class is not compared: that follows the finer tables."""
+        if not np.array_equal(release.rounding.apply(release.measured, release.resolution), release.count):
+            yield "counts (counts.csv) that do not follow from the measured ones"
+        fine = release.fine
+        if fine is None:
+            return
+        if not refines(fine.schema, release.schema):
+            yield "fine rows whose schema (fine.schema.yaml) does not refine the published one (schema.yaml)"
+        elif outside := strays(fine):
+            yield f"fine rows (fine.csv) outside the domain of {outside[0]!r} in their schema (fine.schema.yaml)"
+        elif not np.array_equal(rows_by_cell(fine, release.schema), fine_counts(release.count).sum(axis=1)):
+            yield "fine rows (fine.csv) that are not in the proportions of the counts (counts.csv)"
+
+    def report_context(self, release: CellRelease) -> dict[str, Any]:
+        return {**cell_contents(release), **_detail(release)}
+
+    def readme_context(self, release: CellRelease, recommended: str) -> dict[str, Any]:
+        attributes = described_attributes(release.schema)
+        predictors = attributes[: len(release.schema.predictors)]
+        return {
+            "recommended": recommended,
+            "target": release.schema.target,
+            "attributes": attributes,
+            "shown": next((each for each in predictors if each.size > 1), predictors[0]),
+            "trainable": release.schema.target is not None and bool(release.count.any()),
+            "deviation": math.sqrt(release.variance),
+            "rounding": ROUNDINGS[release.rounding],
+            "numbers": {} if release.fine is None else _missing_numbers(release.fine.schema),
+            **_detail(release),
+        }
+
+    def size(self, release: CellRelease) -> dict[str, int]:
+        return {"cells": len(release.count)}
+
+    def size_text(self, release: CellRelease) -> str:
+        classes = "" if release.schema.target is None else f" x {len(release.schema.classes)} classes"
+        return super().size_text(release) + classes
+
+    def recommended_file(self, release: CellRelease, files: Collection[str]) -> str:
+        best = super().recommended_file(release, files)
+        return best if best in files else "counts.csv"
+
+    def table(self, release: CellRelease, name: str, *, counts: bool) -> pa.Table:
+        if counts:
+            return counts_table(release)
+        rows = release.rows_of(name)
+        return rows_table(release) if rows is None else arrow_table(rows)
+
+
+def _read_fine(folder: Path) -> FineRows:
+    """Read fine.csv: lower edges of grid cells, whole where all edges of a grid are, and labels elsewhere."""
+    schema = read_schema(folder / "fine.schema.yaml")
+    types = {name: _type_of_values(schema[name].domain) for name in column_names(schema)}
+    return FineRows(schema=schema, columns=read_rows(folder / "fine.csv", types))
+
+
+def _type_of_values(domain: Domain) -> pa.DataType:
+    if not isinstance(domain, Grid):
+        return pa.string()
+    lower = domain.edge_floats[:-1]
+    whole = domain.missing is None and np.array_equal(lower, np.rint(lower)) and np.abs(lower).max() < 2**53
+    return pa.int64() if whole else pa.float64()
+
+
+def _detail(release: CellRelease) -> dict[str, object]:
+    """The number of fine rows, and the attributes that were measured in addition to the cells."""
+    measured = release.documents.get("detail", {}).get("measured", [])
+    return {
+        "fine": None if release.fine is None else release.fine.rows,
+        "measured_beside": list(dict.fromkeys(each["attribute"] for each in measured if "attribute" in each)),
+    }
+
+
+def _missing_numbers(schema: Schema) -> dict[str, str]:
+    """The numeric attributes, each with the text that stands for a missing value in raw rows."""
+    return {each.name: each.missing or "" for each in schema.predictors if isinstance(each.domain, Grid)}
+
+
+CELLS = Cells()

@@ -1,0 +1,29 @@
+"""Further documents of a release: plain data by name, each in a JSON file of its own."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+def write_documents(documents: Mapping[str, Mapping[str, Any]], folder: Path) -> None:
+    """Write each document to NAME.json."""
+    for name, document in documents.items():
+        text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        (folder / f"{name}.json").write_text(text, encoding="utf-8")
+
+
+def read_documents(folder: Path, manifest: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Read the documents that release.json lists. Every JSON file of the folder must be one of them."""
+    names = sorted(name.removesuffix(".json") for name in manifest["files"] if name.endswith(".json"))
+    if manifest["documents"] != names:
+        raise ValueError("the documents")
+    found = {name: json.loads((folder / f"{name}.json").read_bytes(), parse_constant=_refuse) for name in names}
+    for name, document in found.items():
+        if not isinstance(document, dict):
+            raise TypeError(f"the document {name!r}, which is not a JSON object")
+    return found
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"a number: {constant} is not one")

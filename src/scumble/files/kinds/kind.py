@@ -1,0 +1,73 @@
+"""What a kind of release must provide so that its folders can be written, read, verified and described."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+import pyarrow as pa
+
+from scumble.errors import InputError
+from scumble.files.csv_tables import Progress
+from scumble.model.release import Release
+
+R = TypeVar("R", bound=Release)
+
+
+class ReleaseKind(ABC, Generic[R]):
+    """A kind of release. To add one, write a module with an instance and list it in `scumble.files.kinds`.
+
+    `scumble.files.release_folder` and `scumble.files.verify` take care of what all kinds share: the manifest
+    release.json, schema.yaml, the two pages, hashes, guarantee and plan.
+    """
+
+    name: ClassVar[str]
+    """The value of `kind` in release.json."""
+    release_class: type[R]
+    loader: ClassVar[str]
+    """The public function that reads folders of this kind."""
+    report_template: ClassVar[str]
+    readme_template: ClassVar[str]
+
+    @abstractmethod
+    def write(self, release: R, folder: Path, *, table: bool, progress: Progress | None) -> dict[str, Any]:
+        """Write the release's own files and return its entries of release.json.
+
+        `table` says whether counts are also written out as rows.
+        """
+
+    @abstractmethod
+    def read(self, folder: Path, manifest: Mapping[str, Any], common: Mapping[str, Any]) -> R:
+        """Read the release back. `common` has the fields of `Release`."""
+
+    @abstractmethod
+    def verify(self, folder: Path, manifest: Mapping[str, Any], release: R) -> Iterator[str]:
+        """Check the release's own files. Yield each check that passed; raise `CheckError` at the first that fails."""
+
+    @abstractmethod
+    def report_context(self, release: R) -> dict[str, Any]:
+        """What `report_template` needs besides the fields that all reports share."""
+
+    @abstractmethod
+    def readme_context(self, release: R, recommended: str) -> dict[str, Any]:
+        """What `readme_template` needs besides the release."""
+
+    @abstractmethod
+    def size(self, release: R) -> dict[str, int]:
+        """How much the release holds: the number of cells or of records."""
+
+    def size_text(self, release: R) -> str:
+        """The size as words."""
+        return ", ".join(f"{number:,} {unit}" for unit, number in self.size(release).items())
+
+    def recommended_file(self, release: R, files: Collection[str]) -> str:
+        """The file to train on, out of those in the folder."""
+        return f"{release.recommended}.csv"
+
+    def table(self, release: R, name: str, *, counts: bool) -> pa.Table:
+        """A table of the release or, with `counts`, its cells with their counts, as Arrow."""
+        raise InputError(f"A release of {release.method} has no such table in memory. Read the files in its folder.")
+
+    def faults(self, release: R) -> Iterator[str]:
+        """Published data that contradict each other, as noun phrases. A correct method publishes none."""
+        yield from ()

@@ -1,0 +1,56 @@
+"""The table of blurred records: written and read block by block, so that it may be larger than memory.
+
+A value is written as its owner's `Perturber` writes it: where the cell of a number begins on a regular grid, else the
+label of an interval or category. Whatever else stands there, the noise model does not describe it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from scumble.errors import InputError
+from scumble.files.csv_tables import column_names, write_csv
+from scumble.model.counts import Integers
+from scumble.model.local.noise_model import NoiseModel
+from scumble.model.values import texts_of
+from scumble.sources import CSVSource, check_columns
+
+
+def write_blurred(path: Path, noise: NoiseModel, blocks: Iterable[Mapping[str, Integers]]) -> int:
+    """Write published codes as text and say how many rows there were."""
+    names = column_names(noise.published)
+    texts = [pa.array(texts_of(noise.published[name].domain), pa.string()) for name in names]
+    rows = 0
+
+    def chunks() -> Iterator[list[pa.Array]]:
+        nonlocal rows
+        for block in blocks:
+            rows += len(block[names[0]])
+            yield [pc.take(text, pa.array(block[name])) for name, text in zip(names, texts, strict=True)]
+
+    write_csv(path, names, chunks())
+    return rows
+
+
+def published_blocks(path: Path, noise: NoiseModel) -> Iterator[dict[str, Integers]]:
+    """The published codes of a table, block by block. A table that the noise model does not describe is refused."""
+    source = CSVSource(path=path)
+    noise.check_columns(source.columns())
+    check_columns(source, noise.published)
+    texts = {each.name: pa.array(texts_of(each.domain), pa.string()) for each in noise.published.attributes}
+    for batch in source.batches(noise.published):
+        yield {name: _codes(name, batch.column(name), text) for name, text in texts.items()}
+
+
+def _codes(name: str, column: pa.DictionaryArray, texts: pa.Array) -> Integers:
+    known = pc.index_in(column.dictionary, texts)
+    if known.null_count:
+        raise InputError(
+            f"The table has a value of {name!r} that its noise model never publishes. Take the noise model that was "
+            "written with the table."
+        )
+    places: Integers = known.to_numpy().astype(np.int64)[column.indices.to_numpy()]
+    return places

@@ -1,0 +1,34 @@
+"""Reading releases back from their folders.
+
+`load_release` reads any kind; `load_cells`, `load_records` and `load_blurred` read one kind and refuse the others, so
+that a type checker knows which attributes the result has.
+"""
+
+from pathlib import Path
+from typing import cast
+
+from scumble.files.kinds.blurred import BLURRED
+from scumble.files.kinds.cells import CELLS
+from scumble.files.kinds.records import RECORDS
+from scumble.files.release_folder import read_release, read_release_of
+from scumble.model.release import AnyRelease, BlurredRelease, CellRelease, RecordRelease
+
+
+def load_release(folder: str | Path) -> AnyRelease:
+    """The release in a folder, of whatever kind."""
+    return cast(AnyRelease, read_release(Path(folder)))
+
+
+def load_cells(folder: str | Path) -> CellRelease:
+    """The release in a folder of noisy counts, as `scumble release` writes them with the method diffgen."""
+    return read_release_of(CELLS, Path(folder))
+
+
+def load_records(folder: str | Path) -> RecordRelease:
+    """The release in a folder of synthetic or averaged records."""
+    return read_release_of(RECORDS, Path(folder))
+
+
+def load_blurred(folder: str | Path) -> BlurredRelease:
+    """The release in a folder of perturbed records, as `scumble perturb` writes them."""
+    return read_release_of(BLURRED, Path(folder))
