@@ -12,7 +12,7 @@ from scumble.auditing.observer import Observer
 from scumble.flows.release import run
 from scumble.methods.diffgen.method import DiffGen
 from scumble.model.guarantee import Unit
-from scumble.model.release import CellRelease
+from scumble.model.release import CellRelease, RecordRelease
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Grid, Tree
 from scumble.privacy.noise import PaidNoise
@@ -48,5 +48,9 @@ def test_it_sees_the_count_of_the_record_without_the_others(coarse: bool) -> Non
     assert np.rint(seen / release.resolution).tolist() == [1]
 
 
-def test_it_sees_nothing_in_what_is_not_a_release_of_counts_or_records() -> None:
-    assert Observer(SCHEMA, PAIR).see(("any",), object()).shape == (0,)
+def test_it_counts_the_published_records_that_are_like_the_one_in_question() -> None:
+    counts = cells(coarse=False)
+    columns = {"age": np.array([3.5, 3.0, 0.0, 3.0]), "class": np.array(["yes", "yes", "no", "no"], dtype=np.object_)}
+    records = RecordRelease(method="x", parameters={}, plan=counts.plan, schema=SCHEMA, columns=columns)
+    # Of age 3 and class yes there are two; the class itself, crossed with itself, counts its two once more.
+    assert Observer(SCHEMA, PAIR).see(("any",), records).tolist() == [4, 2]
