@@ -1,10 +1,10 @@
-"""How many runs an audit makes in a minute, and how much more a run costs than the noise it draws.
+"""How many runs per minute an audit makes, and how much a run costs compared with the noise it draws.
 
     python benchmarks/audit.py [--runs 2000] [--workers 2]
 
-`per minute` is by the clock on all cores, so it depends on what else the machine does; `one core` is by CPU seconds of
-one process. The last column divides a run by the bare draws: the same requests to the shipped source of noise, nothing
-else. It hardly depends on the machine.
+`runs per minute` is wall-clock time on all cores, so it depends on the load of the machine; `one core` is CPU time of
+one process. The last column is the cost of a run divided by the cost of the same noise requests without anything else.
+It hardly depends on the machine.
 """
 
 import argparse
@@ -26,11 +26,11 @@ from scumble.privacy.noise import PaidNoise, Selection
 
 REPEATS = 3
 SINGLE_TIMES = 50
-"""Single answers are so much quicker that they are timed on so many times the runs."""
+"""Single answers are fast, so they are timed on this many times as many runs."""
 
 
 class Recording(PaidNoise):
-    """Shipped noise that keeps every request, to be made again."""
+    """The production noise, which also records every request so that it can be repeated."""
 
     def __init__(self) -> None:
         self.requests: list[Callable[[], object]] = []
@@ -56,14 +56,14 @@ class Recording(PaidNoise):
 
 
 def requests(mechanism: WholeRelease | SingleAnswer, pair: Pair, runs: int) -> list[Callable[[], object]]:
-    """What so many runs ask of the source of noise."""
+    """The noise requests of `runs` runs."""
     noise = Recording()
     replace(mechanism, noise=lambda: noise).draw(pair, pair.second, runs)
     return noise.requests
 
 
 def seconds(work: Callable[[], object], clock: Callable[[], float]) -> float:
-    """The shortest of a few times."""
+    """The shortest of several measurements."""
     taken = []
     for _ in range(REPEATS):
         start = clock()
@@ -80,18 +80,18 @@ def line(subject: Subject, runs: int, workers: int) -> str:
         draw(pair, pair.second, 10 * workers)
         by_clock = seconds(lambda: draw(pair, pair.second, runs), time.perf_counter)
     by_cpu = seconds(lambda: mechanism.draw(pair, pair.second, runs), time.process_time)
-    asked = requests(mechanism, pair, runs)
-    bare = seconds(lambda: [again() for again in asked], time.process_time)
+    draws = requests(mechanism, pair, runs)
+    bare = seconds(lambda: [again() for again in draws], time.process_time)
     name = f"{subject.name} {words_of(subject.parameters)}".strip()
     return f"| {name} | {60 * runs / by_clock:,.0f} | {60 * runs / by_cpu:,.0f} | {by_cpu / bare:.1f} |"
 
 
 def main() -> None:
-    words = argparse.ArgumentParser(description="Runs of an audit in a minute.")
-    words.add_argument("--runs", type=int, default=1_000)
-    words.add_argument("--workers", type=int, default=all_cores())
-    given = words.parse_args()
-    print(f"| at eps 1 | runs per minute, {given.workers} cores | one core | a run over its bare draws |")
+    parser = argparse.ArgumentParser(description="Measure the runs per minute of an audit.")
+    parser.add_argument("--runs", type=int, default=1_000)
+    parser.add_argument("--workers", type=int, default=all_cores())
+    given = parser.parse_args()
+    print(f"| at eps 1 | runs per minute, {given.workers} cores | one core | a run over its noise alone |")
     print("|---|---|---|---|")
     for subject in (one_count(Fraction(1)), one_selection(Fraction(1))):
         print(line(subject, given.runs, given.workers), flush=True)

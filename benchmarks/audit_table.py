@@ -1,7 +1,7 @@
-"""The table of all methods: every one there is, in each of its modes, at three budgets, with one error rate for all.
+"""Audits every method in each of its modes at three budgets, with one confidence level for all findings together.
 
-`python benchmarks/audit_table.py docs/audit.md` writes it between two marks in the page and goes on, after an
-interruption, from the folder where it keeps what was counted.
+`python benchmarks/audit_table.py docs/audit.md` writes the table between two markers in the page. The counts are saved
+in a folder, so an interrupted audit resumes where it stopped.
 """
 
 import argparse
@@ -30,17 +30,17 @@ from scumble.model.budget import budget_text
 
 BUDGETS = (Fraction(1, 10), Fraction(1), Fraction(3))
 SINGLE_RUNS = {Fraction(1, 10): 500_000, Fraction(1): 100_000, Fraction(3): 100_000}
-"""Judged runs of single answers: the smaller the epsilon, the more it takes to see it."""
+"""Evaluation runs of single answers: a smaller epsilon needs more runs to be detected."""
 TIMES = {Fraction(1, 10): 3, Fraction(1): 1, Fraction(3): 1}
-"""The same for whole releases, as multiples of `--runs`."""
+"""Evaluation runs of whole releases, as multiples of `--runs`."""
 SEARCH = Effort(judged=800, variations=12)
-"""A pair is looked for once for each mode of a method, at the largest budget, where differences are plainest."""
+"""A pair is searched once for each mode of a method, at the largest budget, where differences are largest."""
 CONFIDENCE = Fraction(999, 1000)
 BEGIN, END = "<!-- begin: made by `make audit` -->", "<!-- end -->"
 
 
 def single_answers() -> Iterator[tuple[Subject, int]]:
-    """One count and one choice, with the runs to judge on."""
+    """One noisy count and one private selection, with their numbers of evaluation runs."""
     for epsilon in BUDGETS:
         yield one_count(epsilon), SINGLE_RUNS[epsilon]
         yield one_selection(epsilon), SINGLE_RUNS[epsilon]
@@ -49,7 +49,7 @@ def single_answers() -> Iterator[tuple[Subject, int]]:
 def releases(
     method: Method, settings: dict[str, Any], folder: Path, runs: int, workers: int
 ) -> Iterator[tuple[Subject, int]]:
-    """One mode at every budget, on the pair that a search found."""
+    """One mode at every budget, on the pair that the search found."""
     at = [method_subject(method, parameters={**settings, "epsilon": epsilon}) for epsilon in BUDGETS]
     pair = _searched(at[-1], folder, workers)
     for subject, epsilon in zip(at, BUDGETS, strict=True):
@@ -67,7 +67,7 @@ def _searched(subject: Subject, folder: Path, workers: int) -> Pair:
 
 
 def audit_everything(folder: Path, runs: int, workers: int) -> list[Finding]:
-    """All findings, at one confidence for the whole family. What was counted is kept in a folder."""
+    """All findings, at one confidence level for all of them together. The counts are saved in a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     modes = audited_modes()
     claims = len(BUDGETS) * (len(SINGLE_ANSWERS) + len(modes))
@@ -93,7 +93,7 @@ def _file_name(subject: Subject) -> str:
     return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in text)
 
 
-def markdown(findings: list[Finding]) -> str:
+def audit_tables(findings: list[Finding]) -> str:
     """The table of findings and the table of exact losses."""
     columns = ("method", "unit", "declared eps", "found at least", "share", "confidence", "judged runs", "power")
     sure = f"{budget_text(100 * CONFIDENCE)} %"
@@ -106,13 +106,13 @@ def markdown(findings: list[Finding]) -> str:
             f"| {name} | {each.unit.value} | {budget_text(each.declared)} | {each.found:.3f}{mark} "
             f"| {100 * each.found / float(each.declared):.0f} % | {sure} | {each.judged:,} | {smallest} |"
         )
-    together = f"The confidence of {sure} is that of all {findings[0].claims} lines together."
-    return "\n".join([*lines, "", together, "", *_alone(findings), "", exact_table()])
+    together = f"The confidence of {sure} applies to all {findings[0].claims} lines together."
+    return "\n".join([*lines, "", together, "", *_single_answer_lines(findings), "", exact_table()])
 
 
-def _alone(findings: list[Finding]) -> list[str]:
-    """What the audits of single answers find when each is read by itself."""
-    lines = [f"Single answers, each by itself at {budget_text(100 * CONFIDENCE)} %:", ""]
+def _single_answer_lines(findings: list[Finding]) -> list[str]:
+    """The findings on single answers, each with its own confidence level."""
+    lines = [f"Single answers, each at an individual confidence of {budget_text(100 * CONFIDENCE)} %:", ""]
     for each in findings:
         if each.method in SINGLE_ANSWERS:
             few, many = sorted(each.hits)
@@ -123,8 +123,8 @@ def _alone(findings: list[Finding]) -> list[str]:
 
 
 def exact_table() -> str:
-    """DiffGen's choices by enumeration: the worst of the usual pairs against what the choices are charged."""
-    lines = ["| choices of diffgen | charged | exact loss, worst pair | share |", "|---|---|---|---|"]
+    """The exact privacy loss of DiffGen's selections, by enumeration, on the worst of the usual pairs."""
+    lines = ["| selections of diffgen | charged | exact loss, worst pair | share |", "|---|---|---|---|"]
     method = DiffGen()
     for settings in settings_of(method):
         if settings.get("leaves"):
@@ -141,25 +141,25 @@ def exact_table() -> str:
 
 
 def main() -> None:
-    words = argparse.ArgumentParser(description="Audit every method and write the table into a page.")
-    words.add_argument("page", type=Path)
-    words.add_argument(
+    parser = argparse.ArgumentParser(description="Audit every method and write the table into a page.")
+    parser.add_argument("page", type=Path)
+    parser.add_argument(
         "--runs",
         type=int,
         default=8_000,
-        help="judged runs of each table of a whole release at eps 1 and 3; three times as many at 0.1",
+        help="evaluation runs on each table of a pair at eps 1 and 3; three times as many at 0.1",
     )
-    words.add_argument("--workers", type=int, default=all_cores())
-    words.add_argument("--state", type=Path, default=Path(".audit"))
-    words.add_argument("--report", type=Path, default=None)
-    given = words.parse_args()
+    parser.add_argument("--workers", type=int, default=all_cores())
+    parser.add_argument("--state", type=Path, default=Path(".audit"))
+    parser.add_argument("--report", type=Path, default=None)
+    given = parser.parse_args()
     page = given.page.read_text("utf-8")
     before, mark, rest = page.partition(BEGIN)
     _, ending, after = rest.partition(END)
     if not mark or not ending:
-        raise SystemExit(f"{given.page} has no place for the table: put the lines {BEGIN} and {END} into it.")
+        raise SystemExit(f"{given.page} has no place for the table. Add the lines {BEGIN} and {END} to it.")
     findings = audit_everything(given.state, given.runs, given.workers)
-    given.page.write_text(f"{before}{BEGIN}\n\n{markdown(findings)}\n\n{END}{after}", encoding="utf-8")
+    given.page.write_text(f"{before}{BEGIN}\n\n{audit_tables(findings)}\n\n{END}{after}", encoding="utf-8")
     if given.report is not None:
         given.report.write_text(audit_page(findings), encoding="utf-8")
     accused = [each for each in findings if each.refuted and each.proved]

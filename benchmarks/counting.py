@@ -1,5 +1,7 @@
-"""How near counting comes to merely reading: against a pass that adds up the same bytes as 64-bit words, and against
-DuckDB's plain `count(*) group by` over the same coded rows in memory."""
+"""Compares counting with a pass that adds up the same bytes as 64-bit words, and with DuckDB's `count(*) group by`.
+
+All three work on the same coded rows in memory.
+"""
 
 import time
 from collections.abc import Callable, Sequence
@@ -30,7 +32,7 @@ THREADS = (1, 2)
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """Medians of several runs."""
+    """Median seconds of several runs."""
 
     cpu: float
     wall: float
@@ -41,7 +43,7 @@ def coded_rows(path: Path, schema: Schema) -> list[Block]:
 
 
 def cut_into(schema: Schema, cells: int) -> Cut:
-    """A cut of so many cells: attributes in order, each as fine as still divides the rest."""
+    """A cut with exactly `cells` cells. Each attribute in turn gets the most parts that divide the remaining factor."""
     nodes = {}
     left = cells
     for attribute in sorted(schema.predictors, key=lambda each: each.domain.size):
@@ -56,7 +58,7 @@ def cut_into(schema: Schema, cells: int) -> Cut:
 
 
 def round_of(schema: Schema, cells: int) -> Tabulation:
-    """What a round of the conditional score asks for: all attributes at their finest, in each cell by class."""
+    """The request of one round of the conditional score: all attributes at their finest, in each cell, by class."""
     cut = cut_into(schema, cells)
     return Tabulation(cut=cut, fine=tuple(cut.nodes))
 
@@ -70,7 +72,7 @@ def _add_words(words: np.ndarray) -> int:
 
 
 def bandwidth_pass(blocks: Sequence[Block], threads: int) -> Callable[[], None]:
-    """All bytes of the blocks added up as 64-bit words, blocks shared out among the threads."""
+    """Add up all bytes of the blocks as 64-bit words, with the columns divided among the threads."""
     words = [column[: len(column) // 8 * 8].view(np.uint64) for block in blocks for column in block]
 
     def share(thread: int) -> None:
@@ -85,7 +87,7 @@ def bandwidth_pass(blocks: Sequence[Block], threads: int) -> Callable[[], None]:
 
 
 def group_by(blocks: Sequence[Block], schema: Schema) -> tuple[Callable[[], None], Callable[[], None]]:
-    """DuckDB: one `count(*) group by` for each attribute and the class; and all of them as grouping sets."""
+    """Two ways to count in DuckDB: a `count(*) group by` for each attribute with the class, or all as grouping sets."""
     columns = [pa.array(np.concatenate(column)) for column in zip(*blocks, strict=True)]
     names = [f"c{place}" for place in range(len(columns))]
     connection = duckdb.connect()
@@ -118,13 +120,13 @@ def timed(work: Callable[[], Any], repeats: int) -> Cost:
     return Cost(cpu=median(each[0] for each in spent), wall=median(each[1] for each in spent))
 
 
-def measure(blocks: list[Block], schema: Schema, repeats: int, tell: Callable[[str], None]) -> dict[str, Cost]:
-    """Everything that is counted, by name."""
+def measure(blocks: list[Block], schema: Schema, repeats: int, log: Callable[[str], None]) -> dict[str, Cost]:
+    """The cost of every way of counting, by name."""
     costs: dict[str, Cost] = {}
 
     def note(name: str, work: Callable[[], Any]) -> None:
         costs[name] = timed(work, repeats)
-        tell(f"{name}: {1000 * costs[name].cpu:.1f} ms of CPU, {1000 * costs[name].wall:.1f} ms")
+        log(f"{name}: {1000 * costs[name].cpu:.1f} ms of CPU, {1000 * costs[name].wall:.1f} ms")
 
     for threads in THREADS:
         note(f"words, {threads}", bandwidth_pass(blocks, threads))

@@ -1,4 +1,4 @@
-"""The engines: counting against reading, peak memory of fresh processes, Spark on two workers."""
+"""Costs of the engines: counting compared with reading, peak memory of new processes, Spark on two workers."""
 
 import json
 import shutil
@@ -13,25 +13,26 @@ import growth
 import tables
 import work
 from figures import Figure, Section
-from harness import MILLION, SMALL, Tables, shown, tell
+from harness import MILLION, SMALL, Tables, log, shown
 
 ONE_WAY, CONDITIONAL = 2.5, 8
-"""How many times what reading the same bytes costs."""
+"""Limits, as multiples of the cost of reading the same bytes."""
 COUNTING_TEXT = """\
-Attributes share joint tables, so that a row of the one-way tables moves five counters instead of fourteen. Those five
-are what is left: each is read, raised and written back on its own, while adding up words takes eight codes at once and
-waits for memory alone. A round with 200 cells moves eleven, for tables by cell are too long to share a cache. That is
-why the first limit is missed."""
+The first limit is missed because of the work per row. Several attributes are counted in one joint table, so a row of
+the one-way tables increments five counters instead of fourteen. Each counter is read, incremented and written back by
+itself, while adding up 64-bit words handles eight codes at once and only waits for memory. A round with 200 cells
+increments eleven counters per row, because most joint tables by cell would not fit the cache."""
 SPARK_TEXT = """\
-Seconds by the clock, for the work is done by other processes: two executors of one core each on this machine. A round
-is one job whatever its size; on small data it is made of starting tasks. The engine counts each partition by the loops
-of the other engines and adds the tables up in a shuffle. SQL's own way gives the same counts."""
+Times are wall-clock seconds, because the work is done by other processes: two executors of one core each on this
+machine. A round is always one job; on small data its time is that of starting tasks. The engine counts each partition
+with the kernels of the other engines and adds the tables up in a shuffle. `GROUPING SETS` in SQL gives the same
+counts."""
 
 
 def count(source: Tables, rows: int, repeats: int) -> tuple[dict[str, counting.Cost], list[Figure]]:
-    """Counting alone, coded rows in memory, against reading them and against DuckDB."""
+    """Counting coded rows in memory, compared with reading them and with DuckDB."""
     blocks = counting.coded_rows(source.parquet(rows), source.schema)
-    costs = counting.measure(blocks, source.schema, max(repeats, 5), tell)
+    costs = counting.measure(blocks, source.schema, max(repeats, 5), log)
     found = []
     for threads in counting.THREADS:
         words = min(costs[f"words, {threads}"].cpu, costs[f"words again, {threads}"].cpu)
@@ -43,7 +44,7 @@ def count(source: Tables, rows: int, repeats: int) -> tuple[dict[str, counting.C
                     measured=cost.cpu / words,
                     unit="x",
                     limit=limit if rows >= 10 * MILLION else None,
-                    detail=f"{1000 * cost.cpu:.0f} ms of CPU, {1000 * cost.wall:.0f} ms by the clock; the same bytes "
+                    detail=f"{1000 * cost.cpu:.0f} ms of CPU, {1000 * cost.wall:.0f} ms wall-clock; the same bytes "
                     f"added up as 64-bit words: {1000 * words:.0f} ms of CPU",
                 )
             )
@@ -62,7 +63,7 @@ def count(source: Tables, rows: int, repeats: int) -> tuple[dict[str, counting.C
 
 
 def memory(source: Tables, rows: tuple[int, ...], large: bool, folder: Path) -> tuple[list[Figure], growth.Curves]:
-    """Peaks of fresh processes, and what they cost."""
+    """Peak memory of new processes, and their CPU seconds."""
     found = []
     for mode in work.MODES:
         count = rows[-1]
@@ -108,7 +109,7 @@ def memory(source: Tables, rows: tuple[int, ...], large: bool, folder: Path) -> 
 
 
 def peak(source: Tables, rows: int, engine: str, mode: str, folder: Path) -> tuple[int, float]:
-    tell(f"peak memory: {engine}, {mode}, {shown(rows)}")
+    log(f"peak memory: {engine}, {mode}, {shown(rows)}")
     script = [sys.executable, str(Path(__file__).with_name("peak.py"))]
     job = [source.data, str(source.parquet(rows)), engine, mode, str(folder)]
     done = subprocess.run([*script, *job], check=True, stdout=subprocess.PIPE, text=True)
@@ -117,14 +118,14 @@ def peak(source: Tables, rows: int, engine: str, mode: str, folder: Path) -> tup
 
 
 def spark(source: Tables, rows: tuple[int, ...], repeats: int) -> tuple[Section, dict[str, Any]] | None:
-    """Spark on two workers of this machine, where it is installed."""
+    """Spark on two workers of this machine, if it is installed."""
     if find_spec("pyspark") is None or shutil.which("java") is None:
-        tell("Spark is not installed: left out (make test-spark installs it)")
+        log("Spark is not installed, so it is left out. `make test-spark` installs it.")
         return None
     script = [sys.executable, str(Path(__file__).with_name("spark_rounds.py"))]
     paths = [str(source.parquet(number)) for number in (SMALL, rows[0], rows[-1])]
     job = [source.data, *paths, str(max(repeats, 3))]
-    tell("Spark on two workers")
+    log("Spark on two workers")
     done = subprocess.run([*script, *job], check=True, stdout=subprocess.PIPE, text=True)
     answer = json.loads(done.stdout.splitlines()[-1])
     empty = answer["empty job"]
@@ -139,7 +140,7 @@ def spark(source: Tables, rows: tuple[int, ...], repeats: int) -> tuple[Section,
                 what=f"Spark: reading and coding ({shown(count)})",
                 measured=answer[f"open {name}"],
                 unit="s",
-                detail="the first one starts the Python workers too" if name == "small" else "",
+                detail="includes starting the Python workers" if name == "small" else "",
             )
         )
         for cells in (1, 200):
@@ -161,7 +162,7 @@ def spark(source: Tables, rows: tuple[int, ...], repeats: int) -> tuple[Section,
                 what=f"Spark: one-way tables by SQL's `GROUPING SETS` ({shown(count)})",
                 measured=sets,
                 unit="s",
-                detail=f"{sets / answer[f'round {name} 1']:.1f} times the engine's own round",
+                detail=f"{sets / answer[f'round {name} 1']:.1f} times the engine's round",
             )
         )
     return Section(title="Spark", figures=found, text=SPARK_TEXT), answer

@@ -1,4 +1,4 @@
-"""What was measured, held against its limit, and how that is told: a Markdown table, a page for the docs, JSON."""
+"""Measured figures and their limits, written as a Markdown table, as a page of the docs, and as JSON."""
 
 import os
 import platform
@@ -15,7 +15,7 @@ MISSED = 4
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A measured number and, where the product promises one, the limit it must stay within."""
+    """A measured number and, if scumble commits to one, its limit."""
 
     what: str
     measured: float
@@ -54,12 +54,12 @@ def _shown(number: float, unit: str) -> str:
 
 
 def machine() -> dict[str, str]:
-    """What the figures depend on besides the code: no host name, no path."""
+    """The properties of the machine that the figures depend on, without host name or paths."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return {
         "processor": f"{os.cpu_count()} cores, {_processor()}",
         "memory": f"{memory:.0f} GB",
-        "load": f"{os.getloadavg()[0]:.0f} programs at work in the last minute",
+        "load": f"{os.getloadavg()[0]:.0f} running processes on average in the last minute",
         "system": f"{platform.system()} {platform.machine()}",
         "Python": platform.python_version(),
         **{name: version(name) for name in LIBRARIES},
@@ -76,7 +76,7 @@ def _processor() -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """Figures that belong together, with what there is to say of them."""
+    """A group of figures with an explanatory text."""
 
     title: str
     figures: Sequence[Figure]
@@ -100,16 +100,17 @@ Written by `make bench`; do not edit. {settings}
 
 {whole}
 
-## How
+## How it was measured
 
-Costs are CPU seconds of the process with all its threads, system time included. What is compared was measured in one
-run, in turns, on warm files, after a release of a small file had imported and compiled everything. A release is timed
-from opening the source until `release.json`, `counts.csv` and `schema.yaml` are durable, with a ledger of its own;
-`table.csv` is timed apart. "Cells alone" leaves the detail of the default mode out; the default mode's line has the
-fine rows drawn, not written. Peak memory is that of a fresh process above what it holds after its imports.
+Costs are CPU seconds of the process with all its threads, including system time. Figures that are compared were
+measured in one run, alternating, on files in the page cache, after a release of a small file had imported and compiled
+everything. A release is timed from opening the source until `release.json`, `counts.csv` and `schema.yaml` are
+durable, with a new ledger; `table.csv` is timed separately. "Cells alone" means without the detail of the default mode;
+in default mode, the fine rows are drawn but not written. Peak memory is that of a new process above its memory use
+after imports.
 
-The table is Adult, its records repeated with a quarter of the attribute values replaced by others of the same domain:
-14 attributes and a class, categories as plain text, in Parquet as pyarrow writes it.
+The table is Adult, enlarged by repeating its records with a quarter of the attribute values replaced by other values of
+the same domain: 14 attributes and a class, with categories as plain text, in Parquet with pyarrow's default settings.
 
 ## The machine
 

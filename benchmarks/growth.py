@@ -1,4 +1,4 @@
-"""How costs grow: with rows, attributes, rounds and cells. Points for the curves of the page, and the curves."""
+"""Draws how costs grow with rows, attributes, rounds and cells."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -6,11 +6,11 @@ from pathlib import Path
 from scumble.charts import Chart, Panel, Point, Series, write_svg
 
 Curves = Mapping[str, Sequence[tuple[float, float]]]
-"""By the name of a line its points."""
+"""The points of each line, by its label."""
 
 
 def draw(path: Path, rows: Curves, attributes: Curves, rounds: Curves, cells: Curves) -> None:
-    """Four panels: CPU seconds of a release by rows, attributes and rounds, milliseconds of a round by cells."""
+    """Four panels: CPU seconds of a release over rows, attributes and rounds; milliseconds of a round over cells."""
     panels = (
         _panel("Rows", "million rows", "CPU seconds", rows, logarithmic=True),
         _panel("Attributes", "attributes", "CPU seconds", attributes),
@@ -18,7 +18,13 @@ def draw(path: Path, rows: Curves, attributes: Curves, rounds: Curves, cells: Cu
         _panel("Cells of a round", "cells", "CPU milliseconds", cells, logarithmic=True),
     )
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_svg(Chart(title="What grows with what", panels=tuple(panel for panel in panels if panel.series)), path)
+    write_svg(
+        Chart(
+            title="Cost of a release by rows, attributes, rounds and cells",
+            panels=tuple(panel for panel in panels if panel.series),
+        ),
+        path,
+    )
 
 
 def _panel(title: str, x_label: str, y_label: str, curves: Curves, *, logarithmic: bool = False) -> Panel:

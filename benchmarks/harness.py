@@ -1,4 +1,4 @@
-"""What all parts of the benchmark share: blown-up tables that are made once, ratios of what was timed, progress."""
+"""Shared by all parts of the benchmark: enlarged tables that are made once, ratios of timings, progress messages."""
 
 import sys
 from collections.abc import Callable
@@ -12,7 +12,7 @@ MILLION = 1_000_000
 SMALL = 20_000
 
 
-def tell(text: str) -> None:
+def log(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
@@ -20,19 +20,19 @@ def shown(rows: int) -> str:
     return f"{rows // MILLION} M rows" if rows >= MILLION else f"{rows:,} rows"
 
 
-def ratio(watch: work.Stopwatch, cost: str, yardstick: str, what: str, limit: float | None) -> Figure:
-    above, below = watch.median(cost), watch.median(yardstick)
+def ratio(stopwatch: work.Stopwatch, cost: str, baseline: str, what: str, limit: float | None) -> Figure:
+    above, below = stopwatch.median(cost), stopwatch.median(baseline)
     return Figure(
         what=f"{what} ({cost.rpartition(', ')[2]})",
         measured=above / below,
         unit="x",
         limit=limit,
-        detail=f"{above:.2f} s; {yardstick}: {below:.2f} s",
+        detail=f"{above:.2f} s; {baseline}: {below:.2f} s",
     )
 
 
 class Tables:
-    """The blown-up tables, made where the cache has none."""
+    """The enlarged tables, made once and cached in a folder."""
 
     def __init__(self, data: str, folder: Path) -> None:
         self.data, self._folder = data, folder
@@ -47,6 +47,6 @@ class Tables:
     def _made(self, rows: int, suffix: str, write: Callable[[Path], None]) -> Path:
         path = self._folder / f"{self.data}-{rows}-{tables.VERSION}.{suffix}"
         if not path.exists():
-            tell(f"making {path}")
+            log(f"making {path}")
             write(path)
         return path

@@ -1,11 +1,11 @@
-"""What a joint release is worth, and what it takes. Writes its tables into docs/joint-figures.md.
+"""Measures accuracy and cost of joint releases and writes the tables into docs/joint-figures.md.
 
-    python benchmarks/joint.py accuracy               joint, apart and one owner: 40 paired runs on Adult
-    python benchmarks/joint.py cost                   real processes on this machine: seconds, rounds and bytes
-    python benchmarks/joint.py peer                   the same scores and choice by MPyC (see peers/README.md)
-    python benchmarks/joint.py accuracy --splits 100  more runs
+    python benchmarks/joint.py accuracy               joint release, separate releases, one owner: 40 splits of Adult
+    python benchmarks/joint.py cost                   processes on this machine: seconds, rounds of messages and bytes
+    python benchmarks/joint.py peer                   the same scores and selection with MPyC (see peers/README.md)
+    python benchmarks/joint.py accuracy --splits 100  more splits
 
-Every run is kept under benchmarks/results/joint: stopped, each goes on where it was. Adult is read from SCUMBLE_DATA.
+Every run is cached in benchmarks/results/joint, so an interrupted command resumes. Adult is read from SCUMBLE_DATA.
 """
 
 import argparse
@@ -24,7 +24,7 @@ RESULTS = ROOT / "benchmarks" / "results" / "joint"
 
 
 def write_section(page: Path, name: str, text: str) -> None:
-    """Put a text between the page's markers of this name; everything around them stays."""
+    """Replace the text between the page's markers of this name."""
     begin, end = f"<!-- begin: {name} -->", "<!-- end -->"
     written, found = re.subn(
         rf"{re.escape(begin)}\n.*?{re.escape(end)}",
@@ -33,20 +33,28 @@ def write_section(page: Path, name: str, text: str) -> None:
         flags=re.DOTALL,
     )
     if found != 1:
-        sys.exit(f"{page} has {found} sections that begin with {begin!r}; it should have one.")
+        sys.exit(f"{page} has {found} sections that begin with {begin!r}. It must have exactly one.")
     page.write_text(written, encoding="utf-8")
 
 
 def main() -> int:
     reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     reader.add_argument("what", choices=["accuracy", "cost", "peer"])
-    reader.add_argument("--splits", type=int, default=40, help="how many random splits of Adult (default: %(default)s)")
-    reader.add_argument("--epsilons", nargs="*", default=["0.1", "0.5", "1"], help="budgets (default: 0.1 0.5 1)")
-    reader.add_argument("--own-defaults", action="store_true", help="also owners apart who leave all to the defaults")
+    reader.add_argument(
+        "--splits", type=int, default=40, help="number of random splits of Adult (default: %(default)s)"
+    )
+    reader.add_argument(
+        "--epsilons", nargs="*", default=["0.1", "0.5", "1"], help="privacy budgets (default: 0.1 0.5 1)"
+    )
+    reader.add_argument(
+        "--own-defaults", action="store_true", help="also separate releases with the defaults of a single owner"
+    )
     reader.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    reader.add_argument("--results", type=Path, default=RESULTS, help="where runs are kept (default: %(default)s)")
+    reader.add_argument(
+        "--results", type=Path, default=RESULTS, help="the folder for cached runs (default: %(default)s)"
+    )
     reader.add_argument("--page", type=Path, default=PAGE, help="the page to write into (default: %(default)s)")
-    reader.add_argument("--print-only", action="store_true", help="leave the page as it is")
+    reader.add_argument("--print-only", action="store_true", help="print the tables without changing the page")
     given = reader.parse_args()
     given.results.mkdir(parents=True, exist_ok=True)
     match given.what:

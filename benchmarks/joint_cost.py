@@ -21,7 +21,7 @@ import pyarrow.csv as pacsv
 from scumble.charts import Chart, Panel, Point, Series, write_svg
 from scumble.comparison.cached_runs import keep, kept_path, recall
 from scumble.comparison.contenders import digest_of_sources
-from scumble.comparison.several_owners import seats_of, shared_out
+from scumble.comparison.several_owners import joint_roles, split_among_owners
 from scumble.comparison.trials import CodedTable
 from scumble.datasets import load
 from scumble.demo.rehearsal import rehearse
@@ -123,9 +123,9 @@ def by_threads(setting: Setting) -> dict[str, Any]:
     schema, rows = adult(setting.classes)
     method = method_named("diffgen")
     parameters = parameters_of(method, method.parameters.jointly(setting.parameters))
-    seats = seats_of(setting.owners)
+    seats = joint_roles(setting.owners)
     plan = joint_plan(method.plan(schema, parameters), seats, schema)
-    parts = shared_out(CodedTable.read(open_source(rows), schema).columns, setting.owners, seed=0)
+    parts = split_among_owners(CodedTable.read(open_source(rows), schema).columns, setting.owners, seed=0)
     meshes = LocalMesh.connect(seats.parties, deadline=600)
     cells: list[int] = []
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from scumble.comparison.several_owners import seats_of
+from scumble.comparison.several_owners import joint_roles
 from scumble.joint.network.mesh import LocalMesh
 from scumble.joint.protocol.arithmetic import Replicated
 from scumble.joint.protocol.geometric_noise import coin_law
@@ -49,7 +49,7 @@ def theirs() -> dict[str, Any]:
 
 def ours() -> dict[str, Any]:
     """The same by threads, a party's mean. Bytes are those of the messages, without frames and TLS."""
-    seats = seats_of(PARTIES)
+    seats = joint_roles(PARTIES)
     meshes = LocalMesh.connect(PARTIES)
     law = coin_law(RATE, 1)
     barrier = threading.Barrier(PARTIES)

@@ -1,9 +1,10 @@
-"""Where microaggregate's defaults come from: generated tables of several shapes.
+"""How microaggregate's defaults were chosen: IL1s on generated tables of several shapes.
 
     python benchmarks/microaggregate_defaults.py
 
-For every share of the budget for splits and every smallest group (in units of the error of a private median), the IL1s
-over the best of all of them, averaged over tables and epsilons: 1.00 would be the best choice everywhere.
+The parameters are the share of the budget for splits and the smallest group size (in units of the error of a private
+median). For every combination, the script prints IL1s divided by the best IL1s of all combinations, averaged over
+tables and epsilons. 1.00 would mean that the combination is the best everywhere.
 """
 
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from scumble.files.schema_file import parse_schema
 from scumble.methods.microaggregate import parameters
 from scumble.model.counts import Integers
 from scumble.privacy.noise import PaidNoise, simulation
-from scumble.reproductions.microaggregation.figures import Table, constant_line, default_line
+from scumble.reproductions.microaggregation.figures import NumericTable, constant_line, default_line
 
 SHARES = (Fraction(1, 10), Fraction(1, 5), Fraction(7, 20), Fraction(1, 2))
 SMALLEST = (2, 3, 4, 5, 6, 8)
@@ -25,7 +26,7 @@ EPSILONS = tuple(Fraction(text) for text in ("0.05", "0.2", "1", "5"))
 RUNS = 3
 
 
-def tables() -> Iterator[Table]:
+def tables() -> Iterator[NumericTable]:
     draw = simulation(7)
     for rows in (1000, 5000):
         common, own = draw.normal(size=(rows, 1)), draw.normal(size=(rows, 4))
@@ -39,15 +40,15 @@ def tables() -> Iterator[Table]:
         yield table("exponential and ages", np.concatenate([exponential, ages], axis=1))
 
 
-def table(name: str, values: np.ndarray) -> Table:
-    """Bounds as in the papers: from 0 to one and a half times the largest value."""
+def table(name: str, values: np.ndarray) -> NumericTable:
+    """Bounds as in the papers: from 0 to 1.5 times the largest value."""
     codes: Integers = np.maximum(np.floor(values), 0).astype(np.int64)
     lines = "".join(
         f"  a{side}: {{numeric: {{low: 0, high: {int(top * 1.5) + 2}, step: 1}}}}\n"
         for side, top in enumerate(codes.max(axis=0))
     )
     schema = parse_schema(f"scumble: schema/1\nunit: replace\nrows: {len(codes)}\nattributes:\n{lines}")
-    return Table(f"{name}, {len(codes)} rows", schema, codes)
+    return NumericTable(f"{name}, {len(codes)} rows", schema, codes)
 
 
 def main() -> None:

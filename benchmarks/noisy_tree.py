@@ -1,11 +1,11 @@
-"""The tree that knows the noise against the standard pruned tree, on the cells of the same releases.
+"""Compares the noise-aware tree with the standard pruned tree on the cells of the same releases.
 
 python benchmarks/noisy_tree.py                                  Adult, eps 0.1 and 1, 10 random splits
 python benchmarks/noisy_tree.py --data generated --runs 5        all generated tables
 python benchmarks/noisy_tree.py --levels 0.05 0.25 --keep shares records
 
-The standard tree learns from `table.csv`, the other from what was measured; both are judged on the same raw rows. The
-difference is paired, release by release, with its standard error. Adult lies in the folder SCUMBLE_DATA.
+The standard tree is trained on `table.csv`, the noise-aware tree on the measured counts; both are scored on the same
+raw rows. Differences are paired by release and have standard errors. Adult is read from the folder SCUMBLE_DATA.
 """
 
 import argparse
@@ -30,7 +30,7 @@ from scumble.privacy.noise import PaidNoise
 from scumble.sources import open_source
 
 Scores = tuple[float, float]
-"""Accuracy and AUC, in per cent."""
+"""Accuracy and AUC, in percent."""
 
 
 def table_named(name: str, seed: int) -> CodedTable:
@@ -53,7 +53,7 @@ def standard(release: CellRelease, test: Sample) -> tuple[Scores, int]:
     return _per_cent(scores["tree"]["accuracy"], scores["tree"]["auc"]), scores["pruning"]["leaves"]
 
 
-def knowing(release: CellRelease, test: Sample, *, level: float, keep: str) -> tuple[Scores, int]:
+def noise_aware(release: CellRelease, test: Sample, *, level: float, keep: str) -> tuple[Scores, int]:
     tree = NoisyCellsClassifier(level=level, keep=keep).fit_release(release)
     order = np.searchsorted(tree.classes_, release.schema.classes)
     shares = tree.predict_proba(encode(test.codes, release.schema))[:, order]
@@ -67,25 +67,25 @@ def _per_cent(right: float, area: float | None) -> Scores:
 
 
 def lines(data: str, epsilon: str, runs: int, settings: list[tuple[float, str]]) -> Iterator[str]:
-    """A row for each setting, all on the same releases."""
+    """A table row for each setting, all on the same releases."""
     base: list[tuple[Scores, int]] = []
     found: dict[tuple[float, str], list[tuple[Scores, int]]] = {setting: [] for setting in settings}
     for seed in range(runs):
         table = table_named(data, seed)
         train, test = random_split(table.rows, seed)
         release = cells_of(table.part(train), epsilon)
-        judged = table.part(test).sample(release.schema)
-        base.append(standard(release, judged))
+        test_rows = table.part(test).sample(release.schema)
+        base.append(standard(release, test_rows))
         for level, keep in settings:
-            found[level, keep].append(knowing(release, judged, level=level, keep=keep))
+            found[level, keep].append(noise_aware(release, test_rows, level=level, keep=keep))
     for (level, keep), ours in found.items():
         cells = [data, epsilon, str(level), keep]
         for place in (0, 1):
-            differences = [mine[0][place] - other[0][place] for mine, other in zip(ours, base, strict=True)]
-            error = stdev(differences) / len(differences) ** 0.5 if len(differences) > 1 else float("nan")
+            paired = [mine[0][place] - other[0][place] for mine, other in zip(ours, base, strict=True)]
+            error = stdev(paired) / len(paired) ** 0.5 if len(paired) > 1 else float("nan")
             cells.append(f"{fmean(each[0][place] for each in base):.2f}")
             cells.append(f"{fmean(each[0][place] for each in ours):.2f}")
-            cells.append(f"{fmean(differences):+.2f} ± {error:.2f}")
+            cells.append(f"{fmean(paired):+.2f} ± {error:.2f}")
         cells += [f"{fmean(leaves for _, leaves in base):.0f}", f"{fmean(leaves for _, leaves in ours):.0f}"]
         yield f"| {' | '.join(cells)} |"
 
@@ -101,8 +101,8 @@ def main() -> None:
     given = reader.parse_args()
     data = [name for each in given.data for name in (RECIPES if each == "generated" else [each])]
     print(
-        "| data | eps | level | keep | accuracy, standard | knowing | difference ± standard error "
-        "| AUC, standard | knowing | difference ± standard error | leaves, standard | knowing |"
+        "| data | eps | level | keep | accuracy, standard | noise-aware | difference ± standard error "
+        "| AUC, standard | noise-aware | difference ± standard error | leaves, standard | noise-aware |"
     )
     print("|---" * 4 + "|---:" * 8 + "|")
     for name, epsilon in product(data, given.epsilons):

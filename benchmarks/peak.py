@@ -1,4 +1,4 @@
-"""One release in a fresh process: its peak memory above that after imports, and its CPU seconds, as JSON.
+"""Makes one release in a new process and prints its peak memory above that after imports, and its CPU seconds.
 
 python benchmarks/peak.py adult DATA.parquet memory "published mode" FOLDER
 """
@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-import duckdb  # noqa: F401 - an import of the product's, which it makes later
+import duckdb  # noqa: F401 - imported here so that it does not count: the release would import it
 import numba  # noqa: F401
 
 import tables
@@ -17,13 +17,13 @@ import work
 
 
 def resident() -> tuple[int, int]:
-    """Bytes in memory now, and at most so far."""
+    """Resident memory in bytes: now, and the maximum so far."""
     try:
         lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     except OSError:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak, peak
-    # Not `ru_maxrss`: a child starts with its parent's.
+    # Not `ru_maxrss`: a child process inherits the maximum of its parent.
     kilobytes = {line.split(":")[0]: int(line.split()[1]) for line in lines if line.startswith(("VmRSS", "VmHWM"))}
     return kilobytes["VmRSS"] * 1024, kilobytes["VmHWM"] * 1024
 

@@ -1,8 +1,8 @@
-"""What AIM and MST cost on the benchmark's tables, beside a release of ours, each in a process with a limit of CPU.
+"""The cost of AIM and MST on the benchmark's tables, each in a process with a CPU limit.
 
-    python benchmarks/peer_costs.py PEER TABLE ROWS.parquet EPSILON    one fit, its CPU seconds as JSON
+    python benchmarks/peer_costs.py PEER TABLE ROWS.parquet EPSILON    one fit; prints its CPU seconds as JSON
 
-`python3 benchmarks/peers/install.py dpmm` installs them. `run.py --peers SECONDS` calls this for each size.
+`python3 benchmarks/peers/install.py dpmm` installs them. `run.py --peers SECONDS` calls this script for each size.
 """
 
 import json
@@ -17,8 +17,8 @@ import numpy as np
 
 import tables
 from figures import Figure
-from harness import Tables, shown, tell
-from scumble.comparison.peers import PEERS, fit, why_not
+from harness import Tables, log, shown
+from scumble.comparison.peers import PEERS, fit, unavailable_reason
 from scumble.comparison.trials import CodedTable
 from scumble.sources import open_source
 
@@ -28,16 +28,16 @@ os.environ.setdefault("SCUMBLE_PEERS", str(Path(__file__).parent / "peers"))
 
 
 def costs(source: Tables, rows: tuple[int, ...], limit: int) -> tuple[list[Figure], str]:
-    """A figure for every peer and size that finished within the limit, and words about the others."""
+    """A figure for every peer and size that finished within the limit, and a text about the others."""
     found: list[Figure] = []
     others = []
     for name in NAMES:
-        problem = why_not(PEERS[name])
+        problem = unavailable_reason(PEERS[name])
         if problem:
             others.append(f"{name} is not installed here.")
             continue
         for number in rows:
-            tell(f"{name}, {shown(number)}, at most {limit} s of CPU")
+            log(f"{name}, {shown(number)}, at most {limit} s of CPU")
             command = [sys.executable, __file__, name, source.data, str(source.parquet(number)), EPSILON]
             done = subprocess.run(
                 command,
@@ -52,7 +52,9 @@ def costs(source: Tables, rows: tuple[int, ...], limit: int) -> tuple[list[Figur
                 break
             seconds = json.loads(done.stdout)["cpu_seconds"]
             what = f"{PEERS[name].summary} ({shown(number)})"
-            found.append(Figure(what=what, measured=seconds, unit="s", detail=f"epsilon {EPSILON}, fit and draw alone"))
+            found.append(
+                Figure(what=what, measured=seconds, unit="s", detail=f"epsilon {EPSILON}, only fitting and sampling")
+            )
     return found, " ".join(others)
 
 

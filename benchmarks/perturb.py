@@ -1,12 +1,15 @@
-"""The trusting-nobody path in figures: speeds as ratios of one run, memory, and how two choices were made.
+"""Figures about `perturb` and the trees trained on perturbed rows.
 
-python benchmarks/perturb.py speed | stream | smoothing | anomaly
+python benchmarks/perturb.py speed         training, perturbing and reconstructing, as ratios within one run
+python benchmarks/perturb.py stream        peak memory of perturbing 1 and 10 million rows in blocks
+python benchmarks/perturb.py smoothing     how the default amount of smoothing was chosen
+python benchmarks/perturb.py anomaly       accuracy of Original on Function 2 by the least gain of a split
 
 The paper's figures are `scumble reproduce as-...`.
 """
 
+import argparse
 import resource
-import sys
 import time
 from collections.abc import Callable
 from decimal import Decimal
@@ -14,13 +17,12 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.tree import DecisionTreeClassifier
 
 from scumble.mining.perturbed.classifier import PerturbedTreeClassifier
 from scumble.mining.reconstruction.iteration import Partition, partition, reconstruct
 from scumble.mining.reconstruction.smoothing import JUDGED_ROWS, SMOOTHED_STOP_SHARE, WIDTH, Rule, rebuild, smoother
-from scumble.model.counts import Integers
+from scumble.model.counts import Floats, Integers
 from scumble.model.local.noise_model import NoiseModel, for_privacy
 from scumble.model.local.randomized_attribute import BlurredAttribute
 from scumble.model.local.randomizers import Blur, Gaussian, Uniform
@@ -28,8 +30,8 @@ from scumble.model.schema import Attribute, Outside
 from scumble.model.taxonomy import Grid
 from scumble.privacy.noise import KeyedWords, SimulatedWords, Simulation, simulation
 from scumble.privacy.perturber import perturb_block
-from scumble.reproductions.perturbation.figures import matrix, published_values
-from scumble.reproductions.perturbation.people import agrawal_schema, codes, generate, stream
+from scumble.reproductions.perturbation.figures import matrix, published_matrix
+from scumble.reproductions.perturbation.people import agrawal_schema, codes, generate, people_in_blocks
 
 
 def seconds(work: Callable[[], object], times: int = 3) -> float:
@@ -53,12 +55,12 @@ def speed() -> None:
 
 
 def training_speed(model: NoiseModel, cells: dict[str, Integers], labels: Integers) -> None:
-    values = published_values(model, perturb_block(model, cells))
+    values = published_matrix(model, perturb_block(model, cells))
     base = seconds(lambda: DecisionTreeClassifier().fit(values, labels))
     print(f"  DecisionTreeClassifier {base:.2f} s; ratios to it:")
     for algorithm in ("uncorrected", "global", "byclass", "local"):
         tree = PerturbedTreeClassifier(model, algorithm=algorithm)
-        tree.fit(values[:2000], labels[:2000])  # compiles
+        tree.fit(values[:2000], labels[:2000])  # compile before timing
         print(f"    {algorithm} {seconds(partial(tree.fit, values, labels), 2) / base:.2f}", flush=True)
 
 
@@ -68,20 +70,20 @@ def perturbing_speed(model: NoiseModel, cells: dict[str, Integers]) -> None:
     fresh = seconds(lambda: perturb_block(model, cells))
     keyed = seconds(lambda: perturb_block(model, cells, words=words, entities=names), 1)
     print(
-        f"  perturb 100,000 x 9: {fresh:.3f} s, {100_000 / fresh:,.0f} rows a second; with a secret {keyed:.2f} s, ",
+        f"  perturb 100,000 x 9: {fresh:.3f} s, {100_000 / fresh:,.0f} rows per second; with a secret {keyed:.2f} s, ",
         end="",
     )
-    print(f"{100_000 / keyed:,.0f} rows a second")
+    print(f"{100_000 / keyed:,.0f} rows per second")
 
 
 def reconstruction_speed(model: NoiseModel, cells: dict[str, Integers]) -> None:
-    blurred = model["salary"]
-    part = partition(blurred, 100)
-    told = perturb_block(model, {name: np.resize(column, 10**6) for name, column in cells.items()})["salary"]
-    counts = part.observe(told)
-    grid = blurred.published.domain
+    salary = model["salary"]
+    part = partition(salary, 100)
+    reports = perturb_block(model, {name: np.resize(column, 10**6) for name, column in cells.items()})["salary"]
+    counts = part.observe(reports)
+    grid = salary.published.domain
     assert isinstance(grid, Grid)
-    edges, numbers = grid.edge_floats[part.bins], grid.edge_floats[told]
+    edges, numbers = grid.edge_floats[part.bins], grid.edge_floats[reports]
     binning = seconds(lambda: np.bincount(np.searchsorted(edges, numbers, side="right")))
     print(
         f"  binning 10^6 rows {1e3 * binning:.1f} ms; reconstructing 100 intervals from counts of 10^4 and 10^8 rows:"
@@ -100,19 +102,22 @@ def stream_memory() -> None:
     model = for_privacy(agrawal_schema(), privacy="100%")
     for rows in (1_000_000, 10_000_000):
         start = time.process_time()
-        for people, labels in stream(1, rows, seed=1):
+        for people, labels in people_in_blocks(1, rows, seed=1):
             perturb_block(model, {**codes(people), "group": labels})
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-        print(f"{rows:,} rows made and blurred: {time.process_time() - start:.0f} s, peak memory {peak} MB", flush=True)
+        print(
+            f"{rows:,} rows generated and perturbed: {time.process_time() - start:.0f} s, peak memory {peak} MB",
+            flush=True,
+        )
 
 
-SHAPES: dict[str, Callable[[int, Simulation], npt.NDArray[np.float64]]] = {
+SHAPES: dict[str, Callable[[int, Simulation], Floats]] = {
     "plateau": lambda rows, draw: draw.uniform(0, 0.75, rows) + draw.uniform(0, 0.25, rows),
     "triangles": lambda rows, draw: 0.5 * draw.integers(0, 2, rows) + draw.triangular(0, 0.25, 0.5, rows),
     "two blocks": lambda rows, draw: draw.uniform(0, 1 / 3, rows) + 2 / 3 * draw.integers(0, 2, rows),
     "skewed": lambda rows, draw: draw.beta(1.5, 6, rows),
 }
-BLURS: dict[str, Blur] = {
+RANDOMIZERS: dict[str, Blur] = {
     "gaussian 0.25": Gaussian(sigma=Fraction(1, 4)),
     "gaussian 0.1": Gaussian(sigma=Fraction(1, 10)),
     "uniform 0.5": Uniform(half_width=Fraction(4995, 10_000)),
@@ -122,16 +127,16 @@ FACTORS = (0.1, 0.3, 1.0, 3.0, 10.0)
 
 
 def smoothing(repetitions: int = 3) -> None:
-    """Mean total variation distance to the truth by rows and noise: the paper's rule, and widths about ours."""
+    """Mean total variation distance to the truth: the paper's rule, and multiples of our smoothing width."""
     domain = Grid.regular(low=Decimal(0), high=Decimal(1), step=Decimal("0.001"))
     attribute = Attribute(name="x", domain=domain, outside=Outside.CLAMP)
     print("rows, noise: paper |", *(f"width x {factor:g}" for factor in FACTORS))
     for rows in (1_000, 10_000, 100_000, 1_000_000):
-        for name, blur in BLURS.items():
-            blurred = BlurredAttribute(attribute=attribute, blur=blur)
-            part = partition(blurred, 20)
+        for name, randomizer in RANDOMIZERS.items():
+            randomized = BlurredAttribute(attribute=attribute, blur=randomizer)
+            part = partition(randomized, 20)
             found = [
-                distances_of(blurred, part, rows, shape, simulation(seed))
+                distances_of(randomized, part, rows, shape, simulation(seed))
                 for seed in range(repetitions)
                 for shape in SHAPES.values()
             ]
@@ -140,15 +145,15 @@ def smoothing(repetitions: int = 3) -> None:
 
 
 def distances_of(
-    blurred: BlurredAttribute,
+    randomized: BlurredAttribute,
     part: Partition,
     rows: int,
-    shape: Callable[[int, Simulation], npt.NDArray[np.float64]],
+    shape: Callable[[int, Simulation], Floats],
     draw: Simulation,
 ) -> list[float]:
-    cells = blurred.channel.inputs
+    cells = randomized.channel.inputs
     true = np.minimum((shape(rows, draw) * cells).astype(np.int64), cells - 1)
-    counts = part.observe(blurred.apply(true, SimulatedWords(draw).draw(b"", (), true)))
+    counts = part.observe(randomized.apply(true, SimulatedWords(draw).draw(b"", (), true)))
     truth = np.bincount(np.searchsorted(part.intervals, true, side="right") - 1, minlength=part.size) / rows
     guesses = [rebuild(counts, part, Rule.PAPER)]
     for factor in FACTORS:
@@ -159,7 +164,7 @@ def distances_of(
 
 
 def anomaly() -> None:
-    """Original on Function 2, where growth goes on for any gain and where it wants one of some size."""
+    """Original on Function 2: splitting for any gain, and only for gains of at least some size."""
     people, labels = generate(2, 100_000, seed=1)
     test, wanted = generate(2, 5_000, seed=2)
     for least in (0.0, 1e-4, 1e-3, 3e-3, 1e-2):
@@ -169,4 +174,7 @@ def anomaly() -> None:
 
 
 if __name__ == "__main__":
-    {"speed": speed, "stream": stream_memory, "smoothing": smoothing, "anomaly": anomaly}[sys.argv[1]]()
+    parts = {"speed": speed, "stream": stream_memory, "smoothing": smoothing, "anomaly": anomaly}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", choices=parts)
+    parts[parser.parse_args().part]()

@@ -1,4 +1,4 @@
-"""Whole releases in this process, in turns with reading the same file; and what starting a command costs."""
+"""Times whole releases in this process, alternating with reading the same file, and the start of a command."""
 
 import resource
 import subprocess
@@ -11,15 +11,15 @@ from statistics import median
 import growth
 import work
 from figures import Figure
-from harness import MILLION, SMALL, Tables, ratio, shown, tell
+from harness import MILLION, SMALL, Tables, log, ratio, shown
 
 WIDE_REPEATS = 3
 ROUNDS = (2, 4, 8, 16)
 
 
 def speed(source: Tables, rows: tuple[int, ...], repeats: int, folder: Path) -> tuple[work.Stopwatch, list[Figure]]:
-    """Everything that is timed in this process, in turns."""
-    watch = work.Stopwatch(tell)
+    """Everything that is timed in this process; what is compared alternates."""
+    stopwatch = work.Stopwatch(log)
     schema, small = source.schema, source.parquet(SMALL)
     for parameters in work.MODES.values():
         for path in (small, source.csv(SMALL)):
@@ -29,56 +29,60 @@ def speed(source: Tables, rows: tuple[int, ...], repeats: int, folder: Path) -> 
         path, name = source.parquet(count), shown(count)
         work.read_table(path)
         for _ in range(repeats):
-            watch.time(f"read_table, {name}", lambda path=path: work.read_table(path))
+            stopwatch.time(f"read_table, {name}", lambda path=path: work.read_table(path))
             for mode in ("published mode", "cells alone"):
-                watch.time(
+                stopwatch.time(
                     f"{mode}, {name}", lambda path=path, mode=mode: work.release(path, schema, folder, work.MODES[mode])
                 )
-            watch.time(f"h = 4, {name}", lambda path=path: work.choose(path, schema, 4))
-            watch.time(f"h = 16, {name}", lambda path=path: work.choose(path, schema, 16))
+            stopwatch.time(f"h = 4, {name}", lambda path=path: work.choose(path, schema, 4))
+            stopwatch.time(f"h = 16, {name}", lambda path=path: work.choose(path, schema, 16))
     first = rows[0]
     text, path, name = source.csv(first), source.parquet(first), shown(first)
     work.read_csv(text)
     made = work.release(path, schema, folder, work.PUBLISHED)
     for _ in range(repeats):
-        watch.time(f"read_csv, {name}", lambda: work.read_csv(text))
-        watch.time(f"default mode, {name}", lambda: work.release(path, schema, folder, work.DEFAULT))
-        watch.time(f"published from CSV, {name}", lambda: work.release(text, schema, folder, work.PUBLISHED))
-        watch.time(f"in DuckDB, {name}", lambda: work.release(path, schema, folder, work.PUBLISHED, "duckdb"))
-        watch.time(f"table.csv, {name}", lambda: work.write_rows(made, folder))
-    return watch, [*_limited(watch, rows), *_told(watch, rows[0], int(made.count.sum()))]
+        stopwatch.time(f"read_csv, {name}", lambda: work.read_csv(text))
+        stopwatch.time(f"default mode, {name}", lambda: work.release(path, schema, folder, work.DEFAULT))
+        stopwatch.time(f"published from CSV, {name}", lambda: work.release(text, schema, folder, work.PUBLISHED))
+        stopwatch.time(f"in DuckDB, {name}", lambda: work.release(path, schema, folder, work.PUBLISHED, "duckdb"))
+        stopwatch.time(f"table.csv, {name}", lambda: work.write_rows(made, folder))
+    return stopwatch, [*_with_limit(stopwatch, rows), *_without_limit(stopwatch, rows[0], int(made.count.sum()))]
 
 
-def _limited(watch: work.Stopwatch, rows: tuple[int, ...]) -> list[Figure]:
+def _with_limit(stopwatch: work.Stopwatch, rows: tuple[int, ...]) -> list[Figure]:
     found = []
     for mode, rounds, limit in (("published mode", ", h = 10", 2), ("cells alone", ", 8 rounds", 4)):
         for count in rows:
-            found.append(ratio(watch, f"{mode}, {shown(count)}", f"read_table, {shown(count)}", mode + rounds, limit))
+            found.append(
+                ratio(stopwatch, f"{mode}, {shown(count)}", f"read_table, {shown(count)}", mode + rounds, limit)
+            )
     for count in rows:
         label = "published mode up to the final cells, h = 16 over h = 4"
-        found.append(ratio(watch, f"h = 16, {shown(count)}", f"h = 4, {shown(count)}", label, 1.5))
+        found.append(ratio(stopwatch, f"h = 16, {shown(count)}", f"h = 4, {shown(count)}", label, 1.5))
     if len(rows) == 2:
         less, more = map(shown, rows)
         for mode in ("published mode", "cells alone"):
-            found.append(ratio(watch, f"{mode}, {more}", f"{mode}, {less}", f"{mode}, growth", 12))
+            found.append(ratio(stopwatch, f"{mode}, {more}", f"{mode}, {less}", f"{mode}, growth", 12))
     return found
 
 
-def _told(watch: work.Stopwatch, rows: int, written: int) -> list[Figure]:
-    """For information: no limit was set."""
+def _without_limit(stopwatch: work.Stopwatch, rows: int, written: int) -> list[Figure]:
+    """Figures without a limit, for information."""
     name = shown(rows)
-    per_row = watch.median(f"table.csv, {name}") / max(written, 1)
+    per_row = stopwatch.median(f"table.csv, {name}") / max(written, 1)
     return [
-        ratio(watch, f"default mode, {name}", f"read_table, {name}", "default mode, which tells detail, too", None),
-        ratio(watch, f"published from CSV, {name}", f"read_csv, {name}", "published mode from CSV", None),
-        ratio(watch, f"in DuckDB, {name}", f"published mode, {name}", "`--engine duckdb` over `memory`", None),
-        Figure(what="`table.csv`, a million rows of it", measured=per_row * MILLION, unit="s", detail="timed apart"),
+        ratio(stopwatch, f"default mode, {name}", f"read_table, {name}", "default mode, with detail", None),
+        ratio(stopwatch, f"published from CSV, {name}", f"read_csv, {name}", "published mode from CSV", None),
+        ratio(stopwatch, f"in DuckDB, {name}", f"published mode, {name}", "`--engine duckdb` over `memory`", None),
+        Figure(
+            what="`table.csv`, a million rows of it", measured=per_row * MILLION, unit="s", detail="timed separately"
+        ),
     ]
 
 
 def wide(source: Tables, attributes: Sequence[int], rows: int, folder: Path) -> tuple[list[Figure], growth.Curves]:
-    """Releases of tables with more attributes, and rounds, in turns with reading."""
-    watch = work.Stopwatch(tell)
+    """Releases of tables with more attributes, alternating with reading."""
+    stopwatch = work.Stopwatch(log)
     lines: dict[str, list[tuple[float, float]]] = {name: [] for name in ("read_table", *work.MODES)}
     found = []
     for number in (len(source.schema.predictors), *attributes):
@@ -88,27 +92,29 @@ def wide(source: Tables, attributes: Sequence[int], rows: int, folder: Path) -> 
         jobs |= {name: partial(work.release, path, table.schema, folder, mode) for name, mode in work.MODES.items()}
         for _ in range(WIDE_REPEATS):
             for name, job in jobs.items():
-                watch.time(f"{name}, {number} attributes", job)
+                stopwatch.time(f"{name}, {number} attributes", job)
         for name in jobs:
-            lines[name].append((number, watch.median(f"{name}, {number} attributes")))
+            lines[name].append((number, stopwatch.median(f"{name}, {number} attributes")))
         if number != len(source.schema.predictors):
             for name in work.MODES:
-                cost, yardstick = f"{name}, {number} attributes", f"read_table, {number} attributes"
-                found.append(ratio(watch, cost, yardstick, f"{name}, {shown(rows)}", None))
+                cost, baseline = f"{name}, {number} attributes", f"read_table, {number} attributes"
+                found.append(ratio(stopwatch, cost, baseline, f"{name}, {shown(rows)}", None))
     return found, lines
 
 
 def by_rounds(source: Tables, rows: int, folder: Path) -> growth.Curves:
-    watch = work.Stopwatch(tell)
+    stopwatch = work.Stopwatch(log)
     for rounds in ROUNDS:
         for _ in range(WIDE_REPEATS):
             parameters = {**work.CELLS, "rounds": rounds}
-            watch.time(f"{rounds}", lambda p=parameters: work.release(source.parquet(rows), source.schema, folder, p))
-    return {"cells alone": [(rounds, watch.median(f"{rounds}")) for rounds in ROUNDS]}
+            stopwatch.time(
+                f"{rounds}", lambda p=parameters: work.release(source.parquet(rows), source.schema, folder, p)
+            )
+    return {"cells alone": [(rounds, stopwatch.median(f"{rounds}")) for rounds in ROUNDS]}
 
 
 def start_up(source: Tables, repeats: int, folder: Path) -> list[Figure]:
-    """What a command costs that reads no rows."""
+    """The cost of starting a command that reads no rows."""
     from scumble.files.schema_file import write_schema
 
     found = []

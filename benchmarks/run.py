@@ -1,11 +1,11 @@
-"""What a release costs, against what reading the same file costs. `make bench`.
+"""Measures the cost of a release compared with reading the same file, and writes docs/benchmarks.md.
 
-    make bench                              1 and 10 million rows, 14, 50 and 200 attributes, docs/benchmarks.md
-    make bench ARGS=--large                 also 100 million rows, by the DuckDB engine
-    make bench ARGS=--quick                 1 million rows
+    make bench                              1 and 10 million rows; 14, 50 and 200 attributes
+    make bench ARGS=--large                 also 100 million rows, with the DuckDB engine
+    make bench ARGS=--quick                 1 million rows; the page is not written
     make bench ARGS="--repeats 9 --work /somewhere/large"
 
-Exit code 4 when a limit is missed.
+The exit code is 4 if a limit is missed.
 """
 
 import argparse
@@ -21,43 +21,48 @@ import growth
 import peer_costs
 from engine_costs import COUNTING_TEXT, count, memory, spark
 from figures import Section
-from harness import MILLION, SMALL, Tables, shown, tell
+from harness import MILLION, SMALL, Tables, log, shown
 from release_costs import by_rounds, speed, start_up, wide
 from scumble.errors import ScumbleError
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
 WIDE_TEXT = """\
-The same attributes over and over under other names. 50 and 200 attributes were not run with more rows than these."""
+The attributes are repeated under other names. Tables of 50 and 200 attributes were not measured with more
+rows."""
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="What a release costs, against what reading the same file costs.")
+    parser = argparse.ArgumentParser(description="Measure the cost of a release compared with reading the same file.")
     cache = Path(tempfile.gettempdir()) / "scumble-bench"
-    parser.add_argument("--work", type=Path, default=cache, help="where tables and results go (default: %(default)s)")
-    parser.add_argument("--repeats", type=int, default=5, help="the median of how many (default: %(default)s)")
-    parser.add_argument("--quick", action="store_true", help="1 million rows only; docs/benchmarks.md is left alone")
-    parser.add_argument("--large", action="store_true", help="also ten times the larger size, in DuckDB")
-    parser.add_argument("--wide", type=int, nargs="*", default=(50, 200), help="numbers of attributes besides its own")
-    parser.add_argument("--peers", type=int, metavar="SECONDS", help="also AIM and MST, with so much CPU for each fit")
+    parser.add_argument("--work", type=Path, default=cache, help="folder for tables and results (default: %(default)s)")
+    parser.add_argument(
+        "--repeats", type=int, default=5, help="number of runs of which the median is taken (default: %(default)s)"
+    )
+    parser.add_argument("--quick", action="store_true", help="1 million rows only; docs/benchmarks.md is not written")
+    parser.add_argument("--large", action="store_true", help="also ten times the larger size, with DuckDB")
+    parser.add_argument("--wide", type=int, nargs="*", default=(50, 200), help="additional numbers of attributes")
+    parser.add_argument(
+        "--peers", type=int, metavar="SECONDS", help="also AIM and MST, with this limit of CPU seconds for each fit"
+    )
     parser.add_argument("--no-spark", action="store_true", help="leave Spark out")
-    parser.add_argument("--data", choices=("adult", "patients"), default="adult", help="what is blown up")
+    parser.add_argument("--data", choices=("adult", "patients"), default="adult", help="the table to enlarge")
     parser.add_argument("--rows", type=int, nargs=2, default=(MILLION, 10 * MILLION), help="the two sizes")
-    parser.add_argument("--page", type=Path, help="where the page goes (default: docs/benchmarks.md)")
-    parser.add_argument("--no-limits", action="store_true", help="report, but hold nothing against a limit")
+    parser.add_argument("--page", type=Path, help="the page to write (default: docs/benchmarks.md)")
+    parser.add_argument("--no-limits", action="store_true", help="print the figures without checking their limits")
     return parser.parse_args()
 
 
 def left_out(options: argparse.Namespace) -> str:
-    """What the page does not show, because this run was told to spare it."""
-    spared = {
+    """The sentence about what this run did not measure."""
+    skipped = {
         "tables of 50 and 200 attributes": not options.wide,
         "100 million rows": not options.large,
         "Spark": options.no_spark,
         "AIM and MST": options.peers is None,
     }
-    names = [name for name, is_spared in spared.items() if is_spared]
-    return f"Left out of this run: {', '.join(names)}." if names else ""
+    names = [name for name, is_skipped in skipped.items() if is_skipped]
+    return f"Not measured in this run: {', '.join(names)}." if names else ""
 
 
 def main() -> int:
@@ -66,13 +71,13 @@ def main() -> int:
     try:
         source = Tables(options.data, options.work)
     except ScumbleError as error:
-        tell(f"error: {error}")
+        log(f"error: {error}")
         return error.exit_code
     rows = tuple(options.rows[:1] if options.quick else options.rows)
-    watch, timed = speed(source, rows, options.repeats, options.work)
+    stopwatch, timed = speed(source, rows, options.repeats, options.work)
     costs, counted = count(source, rows[-1], options.repeats)
     widened, by_attributes = wide(source, options.wide, rows[0], options.work)
-    held, by_rows = memory(source, rows, options.large, options.work)
+    peaks, by_rows = memory(source, rows, options.large, options.work)
     on_spark = None if options.no_spark else spark(source, rows, options.repeats)
     peers = None if options.peers is None else peer_costs.costs(source, (SMALL, *rows), options.peers)
     started = start_up(source, options.repeats, options.work)
@@ -80,7 +85,7 @@ def main() -> int:
         Section(title="A release", figures=timed),
         Section(title="Counting", figures=counted, text=COUNTING_TEXT),
         *([Section(title="More attributes", figures=widened, text=WIDE_TEXT)] if widened else []),
-        Section(title="Memory", figures=held),
+        Section(title="Memory", figures=peaks),
         *([] if on_spark is None else [on_spark[0]]),
         *([] if peers is None else [Section(title="Peers", figures=peers[0], text=peers[1])]),
         Section(title="Starting", figures=started),
@@ -90,19 +95,21 @@ def main() -> int:
     found = [figure for section in sections for figure in section.figures]
     print(figures.table(found))
     result = json.dumps(
-        {**figures.as_json(found, watch.seconds), "spark": None if on_spark is None else on_spark[1]}, indent=2
+        {**figures.as_json(found, stopwatch.seconds), "spark": None if on_spark is None else on_spark[1]}, indent=2
     )
     (options.work / "results.json").write_text(result + "\n", encoding="utf-8")
     page = options.page or (None if options.quick or options.data != "adult" else PAGE)
     if page is not None:
         picture = page.with_suffix(".svg")
         for name in ("published mode", "cells alone", "read_table"):
-            by_rows[name] = [(number / MILLION, watch.median(f"{name}, {shown(number)}")) for number in rows]
+            by_rows[name] = [(number / MILLION, stopwatch.median(f"{name}, {shown(number)}")) for number in rows]
         by_cells = [(cells, 1000 * costs[f"cells {cells}, 1"].cpu) for cells in counting.CELLS]
         curves = by_rounds(source, rows[0], options.work)
         growth.draw(picture, by_rows, by_attributes, curves, {f"{shown(rows[-1])}, one thread": by_cells})
         sections.append(Section(title="Growth", figures=[], picture=picture.name))
-        page.write_text(figures.page(sections, f"Medians of {options.repeats}. {left_out(options)}"), encoding="utf-8")
+        page.write_text(
+            figures.page(sections, f"Medians of {options.repeats} runs. {left_out(options)}"), encoding="utf-8"
+        )
     return figures.exit_code(found)
 
 

@@ -1,9 +1,9 @@
-"""Spark on two local workers, in a process of its own: what starting, opening and a round cost, as JSON.
+"""Measures Spark on two local workers: starting a session, opening a source, and a round. Prints JSON.
 
 python benchmarks/spark_rounds.py adult SMALL.parquet LARGE.parquet LARGEST.parquet REPEATS
 
-A round is one job of the engine; beside it the bare cost of an empty job, and the same counts by Spark SQL's own
-`GROUPING SETS` over coded columns that are cached in Spark's memory.
+A round is one job of the engine. For comparison: an empty job, and the same counts by Spark SQL's `GROUPING SETS` on
+coded columns cached in Spark's memory.
 """
 
 import json
@@ -39,7 +39,7 @@ def seconds(work: Callable[[], Any], repeats: int) -> float:
 
 
 def grouping_sets(engine: SparkEngine, schema: Schema, request: Tabulation) -> Callable[[], Any]:
-    """One SQL query for the same tables: each attribute by the values of the cut's attributes and the class."""
+    """One SQL query for the same tables: each attribute by the cut's attributes and the class."""
     import pyarrow as pa
 
     names = [f"c{place}" for place in range(len(schema.attributes))]

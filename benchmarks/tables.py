@@ -1,8 +1,8 @@
-"""The benchmark's tables: a small one blown up to millions of rows, as the DiffGen paper blew up Adult.
+"""The benchmark's tables: a small table enlarged to millions of rows, as the DiffGen paper does with Adult.
 
-Each record is kept and followed by variations of it, in which some attribute values are replaced by values drawn from
-the attribute's public domain. The class stays. Written a row group at a time with the writer's ordinary settings, text
-as plain strings, so that a file larger than memory could be made.
+The original records are followed by variations of them, in which some attribute values are replaced by values drawn
+from the attribute's public domain. The class is never replaced. Files are written one row group at a time with the
+writer's default settings and text as plain strings, so a file may be larger than memory.
 """
 
 from dataclasses import replace
@@ -21,24 +21,26 @@ from scumble.model.taxonomy import Grid
 from scumble.privacy.noise import simulation
 
 ROW_GROUP = 1 << 20
-"""What `pyarrow.parquet.write_table` makes a row group of, unless told otherwise."""
+"""The default row group size of `pyarrow.parquet.write_table`."""
 REPLACED = 0.25
-"""The chance that an attribute value of a variation is replaced."""
+"""The probability that an attribute value of a variation is replaced."""
 SEED = 2011
 VERSION = 1
-"""Part of the files' names: a change of how they are made needs a new one."""
+"""Part of the file names. Increase it when the way the files are made changes."""
 
 
 def schema_of(name: str) -> Schema:
-    """The schema of `adult`, from the folder of SCUMBLE_DATA, or of made-up `patients`; `adult-50`: that of a table of
-    fifty attributes."""
+    """The schema of `adult` (from the folder SCUMBLE_DATA) or of the synthetic `patients`.
+
+    `adult-50` is the schema of Adult widened to 50 attributes.
+    """
     name, _, attributes = name.partition("-")
     schema = patients_schema() if name == "patients" else load(name).schema
     return widened(schema, int(attributes)) if attributes else schema
 
 
 def widened(schema: Schema, attributes: int) -> Schema:
-    """The same attributes over and over, under other names, and the class."""
+    """The attributes repeated under other names, and the class."""
     predictors = schema.predictors
     copies = [
         replace(predictors[number % len(predictors)], name=_copied(predictors, number)) for number in range(attributes)
@@ -61,12 +63,12 @@ def base(name: str) -> tuple[pa.Table, Schema]:
 
 
 def coded_bytes(schema: Schema, rows: int) -> int:
-    """The size of the table in codes of the smallest integers."""
+    """The size in bytes of the coded table, with the smallest integer type for each attribute."""
     return rows * sum(np.dtype(code_type(attribute.domain.size)).itemsize for attribute in schema.attributes)
 
 
 def write_parquet(path: Path, records: pa.Table, schema: Schema, rows: int) -> None:
-    """Blow `records` up to `rows` rows in a Parquet file, which appears whole or not at all."""
+    """Enlarge `records` to `rows` rows in a Parquet file, written atomically."""
     draw = simulation(SEED)
     unfinished = path.with_suffix(".unfinished")
     with pq.ParquetWriter(unfinished, records.schema) as writer:
@@ -77,7 +79,7 @@ def write_parquet(path: Path, records: pa.Table, schema: Schema, rows: int) -> N
 
 
 def write_csv(path: Path, parquet: Path) -> None:
-    """The same rows as text."""
+    """The same rows as CSV."""
     unfinished = path.with_suffix(".unfinished")
     with pq.ParquetFile(parquet) as file, pacsv.CSVWriter(unfinished, file.schema_arrow) as writer:
         for batch in file.iter_batches():
@@ -86,7 +88,7 @@ def write_csv(path: Path, parquet: Path) -> None:
 
 
 def _variations(records: pa.Table, schema: Schema, places: np.ndarray, draw: np.random.Generator) -> pa.Table:
-    """Rows of the blown-up table: first the records themselves, then round after round of variations."""
+    """The given rows of the enlarged table: first the records themselves, then repeated variations of them."""
     columns = []
     for attribute in schema.attributes:
         column = records.column(attribute.name).combine_chunks().take(pa.array(places % len(records)))
@@ -98,7 +100,7 @@ def _variations(records: pa.Table, schema: Schema, places: np.ndarray, draw: np.
 
 
 def _drawn(attribute: Attribute, kind: pa.DataType, rows: int, draw: np.random.Generator) -> pa.Array:
-    """Values of an attribute's public domain, all as likely: leaves of a tree, whole numbers of a grid."""
+    """Values drawn uniformly from an attribute's public domain: leaves of a tree, whole numbers of a grid."""
     domain = attribute.domain
     if isinstance(domain, Grid):
         low, high = int(domain.edges[0]), int(domain.edges[-1])

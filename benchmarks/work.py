@@ -1,4 +1,4 @@
-"""The pieces of work that are timed, and how: CPU seconds of this process with all its threads."""
+"""The operations that are timed, and the stopwatch: CPU seconds of this process with all its threads."""
 
 import gc
 import shutil
@@ -30,11 +30,11 @@ MODES = {"published mode": PUBLISHED, "cells alone": CELLS, "default mode": DEFA
 
 
 class Stopwatch:
-    """CPU seconds by name, one for each time a piece of work was done."""
+    """CPU seconds of every repetition, by the name of the operation."""
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
+    def __init__(self, log: Callable[[str], None]) -> None:
         self.seconds: dict[str, list[float]] = {}
-        self._tell = tell
+        self._log = log
 
     def time(self, name: str, work: Callable[[], Any]) -> Any:
         gc.collect()
@@ -42,7 +42,7 @@ class Stopwatch:
         result = work()
         spent = time.process_time() - began
         self.seconds.setdefault(name, []).append(spent)
-        self._tell(f"{name}: {spent:.2f} s")
+        self._log(f"{name}: {spent:.2f} s")
         return result
 
     def median(self, name: str) -> float:
@@ -51,7 +51,7 @@ class Stopwatch:
 
 @contextmanager
 def scratch(work: Path):
-    """A folder that is gone afterwards."""
+    """A temporary folder."""
     folder = Path(tempfile.mkdtemp(dir=work))
     try:
         yield folder
@@ -60,7 +60,7 @@ def scratch(work: Path):
 
 
 def read_table(path: Path) -> None:
-    """The yardstick: the same file into an Arrow table."""
+    """The baseline: read the same file into an Arrow table."""
     pq.read_table(path)
 
 
@@ -69,7 +69,7 @@ def read_csv(path: Path) -> None:
 
 
 def release(path: Path, schema: Schema, work: Path, parameters: dict[str, Any], engine: str = "memory") -> CellRelease:
-    """A release without table.csv into a folder of its own, charged to a ledger of its own."""
+    """A release without table.csv, in a new folder with a new ledger."""
     with scratch(work) as folder:
         published = scumble.release(
             path,
@@ -85,30 +85,30 @@ def release(path: Path, schema: Schema, work: Path, parameters: dict[str, Any], 
 
 
 def write_rows(made: CellRelease, work: Path) -> int:
-    """table.csv of a release; how many rows it has."""
+    """Write the table.csv of a release; return its number of rows."""
     with scratch(work) as folder:
         write_table(made, folder / "table.csv")
     return int(made.count.sum())
 
 
-class _Reached(BaseException):
-    """The choices are made and the cells are about to be counted."""
+class _SelectionsDone(BaseException):
+    """Ends a run when all selections are made and the cells are about to be counted."""
 
 
-class _ChoicesOnly(Holder):
+class _SelectionsOnly(Holder):
     def measure(self, *arguments: Any, **named: Any) -> Any:
-        raise _Reached
+        raise _SelectionsDone
 
 
 def choose(path: Path, schema: Schema, rounds: int) -> None:
-    """Published mode from opening the source up to the final cells, which are not counted."""
+    """Published mode from opening the source up to the final cells, excluding their count."""
     method = method_named("diffgen")
     parameters = parameters_of(method, {**PUBLISHED, "rounds": rounds})
     engine = ENGINES["memory"].open(open_source(path).batches(schema), schema)
-    holder = _ChoicesOnly(engine=engine, noise=PaidNoise(), plan=method.plan(schema, parameters))
+    holder = _SelectionsOnly(engine=engine, noise=PaidNoise(), plan=method.plan(schema, parameters))
     try:
         method.run(schema, parameters, holder)
-    except _Reached:
+    except _SelectionsDone:
         engine.close()
     else:
-        raise AssertionError("the method counted no cells")
+        raise AssertionError("the method did not count any cells")

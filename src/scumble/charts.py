@@ -1,6 +1,6 @@
-"""Charts as plain data, and one way of drawing them: lines with bands over a common axis, as SVG.
+"""Line charts with confidence bands, described as plain data and drawn as SVG.
 
-The same data always gives the same file. matplotlib is slow to import, so only `write_svg` does.
+The same data always gives the same file. matplotlib is slow to import, so only `write_svg` imports it.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31")
-"""Okabe and Ito's palette, which people who confuse red and green can tell apart."""
+"""Okabe and Ito's palette, which is readable with red-green colour blindness."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 WIDTH, HEIGHT = 4.2, 3.3
 SINGLE_WIDTH = 6.0
@@ -22,7 +22,7 @@ MOST_COLUMNS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """A value over x, with the ends of its band where there is one."""
+    """A value at x, optionally with the ends of its confidence band."""
 
     x: float
     y: float
@@ -32,15 +32,15 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class Series:
-    """One line: points that belong together under a name."""
+    """One line of the chart: labelled points."""
 
     label: str
     points: tuple[Point, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Level:
-    """A horizontal line that does not depend on x."""
+class ReferenceLine:
+    """A labelled horizontal line, for a value that does not depend on x."""
 
     label: str
     y: float
@@ -54,25 +54,25 @@ class Panel:
     x_label: str
     y_label: str
     series: tuple[Series, ...]
-    levels: tuple[Level, ...] = ()
+    reference_lines: tuple[ReferenceLine, ...] = ()
     logarithmic: bool = False
-    """Whether x goes by factors; the ticks are then the x values that occur."""
+    """Whether the x axis is logarithmic; the ticks are then the x values that occur."""
     from_zero: bool = False
-    """Whether y starts at nought, as amounts should."""
+    """Whether the y axis starts at zero, as it should for amounts."""
     numbered: bool = False
-    """Whether x only tells things apart; the ticks are then the x values that occur."""
+    """Whether x is a number without magnitude (an identifier); the ticks are then the x values that occur."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """Panels with a common legend: the same name has the same colour in all of them."""
+    """Panels with a common legend: a label has the same colour in every panel."""
 
     title: str
     panels: tuple[Panel, ...]
     note: str = ""
 
     def labels(self) -> list[str]:
-        """The names of lines in the order they first appear."""
+        """The labels of all series in the order of first appearance."""
         return list(dict.fromkeys(series.label for panel in self.panels for series in panel.series))
 
 
@@ -84,7 +84,7 @@ def write_svg(chart: Chart, path: Path) -> None:
 
     columns = 2 if len(chart.panels) == 4 else min(len(chart.panels), MOST_COLUMNS)
     lines = -(-len(chart.panels) // columns)
-    # Text stays text, so that it can be searched and read aloud; names of elements do not change from run to run.
+    # Text stays text, so that it can be searched and read by screen readers; element ids are the same in every run.
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "scumble", "font.size": 9}):
         width = WIDTH * columns if columns > 1 else SINGLE_WIDTH
         figure = Figure(figsize=(width, HEIGHT * lines + 0.9), layout="constrained")
@@ -109,7 +109,7 @@ def write_svg(chart: Chart, path: Path) -> None:
 
 
 def _draw(axes: "Axes", panel: Panel, labels: Sequence[str]) -> dict[str, "Artist"]:
-    """Fill a pair of axes and return what the legend shows for each name."""
+    """Draw a panel and return the legend handle of each label."""
     handles: dict[str, Artist] = {}
     for series in panel.series:
         place = labels.index(series.label)
@@ -122,9 +122,9 @@ def _draw(axes: "Axes", panel: Panel, labels: Sequence[str]) -> dict[str, "Artis
         lows = [point.y if point.low is None else point.low for point in points]
         highs = [point.y if point.high is None else point.high for point in points]
         axes.fill_between(xs, lows, highs, color=colour, alpha=0.15, linewidth=0)
-    for number, level in enumerate(panel.levels):
+    for number, line in enumerate(panel.reference_lines):
         style = ("--", ":", "-.")[number % 3]
-        handles[level.label] = axes.axhline(level.y, color="#555555", linestyle=style, linewidth=1.1)
+        handles[line.label] = axes.axhline(line.y, color="#555555", linestyle=style, linewidth=1.1)
     if panel.logarithmic:
         ticks = sorted({point.x for series in panel.series for point in series.points})
         axes.set_xscale("log")
@@ -140,9 +140,13 @@ def _draw(axes: "Axes", panel: Panel, labels: Sequence[str]) -> dict[str, "Artis
 
 
 def _window(panel: Panel) -> tuple[float, float]:
-    """The values to show: all lines and levels whole; bands as far as half the lines' span, for those of a mean of two
-    values would flatten all the rest."""
-    middle = [point.y for series in panel.series for point in series.points] + [level.y for level in panel.levels]
+    """The range of the y axis: all lines in full, and bands up to half the lines' span beyond them.
+
+    The band of a mean of two values is so wide that showing it in full would flatten the lines.
+    """
+    middle = [point.y for series in panel.series for point in series.points] + [
+        line.y for line in panel.reference_lines
+    ]
     edges = [
         edge
         for series in panel.series

@@ -1,4 +1,4 @@
-"""Real data sets, read from the folder that SCUMBLE_DATA names. None is part of this package."""
+"""Loads real data sets from the folder given by the environment variable SCUMBLE_DATA. The package contains none."""
 
 import os
 from dataclasses import dataclass
@@ -13,25 +13,25 @@ NAMES = ("adult", "census", "eia")
 
 @dataclass(frozen=True, kw_only=True)
 class Dataset:
-    """A table on disk and its schema."""
+    """The path of a table on disk, and its schema."""
 
     path: Path
     schema: Schema
 
 
 def load(name: str) -> Dataset:
-    """The paths and the schema of a data set: `<name>.csv` and `<name>.schema.yaml` in the folder of SCUMBLE_DATA."""
+    """Load a data set by name: `<name>.csv` and `<name>.schema.yaml` in the folder SCUMBLE_DATA."""
     if name not in NAMES:
-        raise InputError(f"There is no data set {name!r}. There is: {', '.join(NAMES)}.")
+        raise InputError(f"Unknown data set {name!r}. Available: {', '.join(NAMES)}.")
     setting = os.environ.get("SCUMBLE_DATA")
     if not setting:
         raise InputError(
-            f"SCUMBLE_DATA is not set. Make a folder with {name}.csv and {name}.schema.yaml and name it there: Adult "
-            "is in UCI's Machine Learning Repository (complete rows of adult.data, then of adult.test), CENSUS and EIA "
-            "are the reference microdata of the CASC project."
+            f"SCUMBLE_DATA is not set. Set it to a folder that contains {name}.csv and {name}.schema.yaml. Adult is in "
+            "UCI's Machine Learning Repository (complete rows of adult.data, then of adult.test); CENSUS and EIA are "
+            "the reference microdata of the CASC project."
         )
     folder = Path(setting)
     path = folder / f"{name}.csv"
     if not path.exists():
-        raise InputError(f"SCUMBLE_DATA names {folder}, which has no {name}.csv. Put the file there.")
+        raise InputError(f"The folder {folder} (SCUMBLE_DATA) does not contain {name}.csv. Put the file there.")
     return Dataset(path=path, schema=read_schema(folder / f"{name}.schema.yaml"))

@@ -15,7 +15,7 @@ from command_line import Ended, leftovers, scumble
 import scumble as package
 from scumble.files.schema_file import write_schema
 from scumble.model.release import BlurredRelease
-from scumble.reproductions.perturbation import charts as as_reproduce
+from scumble.reproductions.perturbation import charts as perturbation_charts
 from scumble.reproductions.perturbation.people import CLASSES, RANGES, agrawal_schema, generate
 
 ROWS = 6000
@@ -250,8 +250,8 @@ def test_other_folders_and_models_are_refused(source: Path) -> None:
 
 
 def test_the_figures_are_reproduced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(as_reproduce, "TRAINING", 1000)
-    monkeypatch.setattr(as_reproduce, "TESTING", 100)
+    monkeypatch.setattr(perturbation_charts, "TRAINING", 1000)
+    monkeypatch.setattr(perturbation_charts, "TESTING", 100)
     for name in ("as-table1", "as-fig2", "as-fig5", "as-fig6"):
         told = scumble("reproduce", name, "--runs", "1", "--jobs", "1", "--json").json
         assert told["claims"] and told["rows"]

@@ -1,4 +1,4 @@
-"""Releases of Adult are as useful as they are said to be. `make accuracy` prints the figures of forty runs.
+"""Releases of Adult have the documented accuracy. `make accuracy` prints the means of forty runs.
 
 Bounds are six standard errors or more from the means of 40 runs (81.9 and 84.4, deviations of one run 0.8 and 0.3).
 """

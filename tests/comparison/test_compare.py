@@ -1,4 +1,4 @@
-"""Comparisons: outcomes kept and taken up again, means and paired differences, peers in their own environment."""
+"""Comparisons: cached outcomes, means and paired differences, peers in their own environment."""
 
 import csv
 import json
@@ -12,10 +12,10 @@ from command_line import SCHEMA, people, scumble
 
 from scumble.comparison import contenders, peers
 from scumble.comparison.cached_runs import run_all
-from scumble.comparison.compare import Comparison, Outcome, Result, Trial, compare
+from scumble.comparison.compare import Comparison, ComparisonResult, Trial, TrialOutcome, compare
 from scumble.comparison.contenders import contender_of, digest_of_sources
 from scumble.comparison.files import chart, write_comparison
-from scumble.comparison.summary import Mean, differences, means
+from scumble.comparison.summary import Mean, mean_scores, paired_differences
 from scumble.errors import InputError, ScumbleError
 
 FAKE_FIT = """
@@ -48,7 +48,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def fake_peers(work: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[dict[str, Any]]]:
-    """A folder of peers whose fit gives the training rows back, or knows the test's classes; and what it was asked."""
+    """A folder of fake peers, which return the training rows or the true test classes; and a log of their calls."""
     folder = work / "peers"
     for name in ("dpmm", "diffprivlib"):
         (folder / ".venv" / name / "bin").mkdir(parents=True)
@@ -71,7 +71,7 @@ def small(*contenders: str, splits: int = 2, **changes: Any) -> Comparison:
     return Comparison(**{**fields, **changes})
 
 
-def outcome(contender: str, split: int, accuracy: float, **changes: Any) -> Outcome:
+def outcome(contender: str, split: int, accuracy: float, **changes: Any) -> TrialOutcome:
     fields: dict[str, Any] = {
         "table": "t",
         "contender": contender,
@@ -82,18 +82,18 @@ def outcome(contender: str, split: int, accuracy: float, **changes: Any) -> Outc
         "auc": None,
         "cpu_seconds": 1.0,
     }
-    return Outcome(**{**fields, **changes})
+    return TrialOutcome(**{**fields, **changes})
 
 
-def test_outcomes_are_kept_and_only_the_missing_ones_are_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outcomes_are_cached_and_only_the_missing_ones_are_run(monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[Trial] = []
     whole = Trial.run
 
-    def watched(trial: Trial) -> list[Outcome]:
+    def counted(trial: Trial) -> list[TrialOutcome]:
         ran.append(trial)
         return whole(trial)
 
-    monkeypatch.setattr(Trial, "run", watched)
+    monkeypatch.setattr(Trial, "run", counted)
     first = compare(small("histograms", "raw"), Path("cache"))
     assert [(each.contender, each.epsilon, each.split) for each in first.outcomes] == [
         ("histograms", "1", 0),
@@ -102,7 +102,9 @@ def test_outcomes_are_kept_and_only_the_missing_ones_are_run(monkeypatch: pytest
         ("raw", "", 1),
     ]
     assert all(0.5 < each.accuracy < 0.9 for each in first.outcomes)
-    assert compare(small("histograms", "raw"), Path("cache")) == first, "noise cannot be repeated; a kept outcome can"
+    assert compare(small("histograms", "raw"), Path("cache")) == first, (
+        "noise cannot be repeated, so equal outcomes come from the cache"
+    )
     assert len(ran) == 4
     compare(small("histograms", "raw", splits=3), Path("cache"))
     assert [(trial.contender, trial.split) for trial in ran[4:]] == [("histograms", 2), ("raw", 2)]
@@ -110,7 +112,7 @@ def test_outcomes_are_kept_and_only_the_missing_ones_are_run(monkeypatch: pytest
     assert [trial.classifiers for trial in ran[6:]] == [("boosting",), ("boosting",)]
     monkeypatch.setattr(contenders, "digest_of_sources", lambda *modules: "other code")
     compare(small("raw", splits=1), Path("cache"))
-    assert len(ran) == 9, "what older code did does not count"
+    assert len(ran) == 9, "outcomes of older code are not reused"
 
 
 def test_other_rows_are_other_outcomes() -> None:
@@ -120,10 +122,10 @@ def test_other_rows_are_other_outcomes() -> None:
     assert len(list(Path("cache").rglob("*.json"))) == 4
 
 
-def test_a_stopped_comparison_keeps_what_was_done(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_comparison_keeps_finished_outcomes(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = Trial.run
 
-    def stopped(trial: Trial) -> list[Outcome]:
+    def stopped(trial: Trial) -> list[TrialOutcome]:
         if trial.split == 1:
             raise KeyboardInterrupt
         return whole(trial)
@@ -135,13 +137,13 @@ def test_a_stopped_comparison_keeps_what_was_done(monkeypatch: pytest.MonkeyPatc
     assert not list(Path("cache").rglob("*.unfinished"))
 
 
-def test_processes_side_by_side_give_the_same() -> None:
+def test_parallel_processes_give_the_same_outcomes() -> None:
     alone = compare(small("raw"), Path("one"))
     together = compare(small("raw"), Path("two"), jobs=2)
     assert [each.accuracy for each in alone.outcomes] == [each.accuracy for each in together.outcomes]
 
 
-def test_pieces_that_have_not_begun_never_begin() -> None:
+def test_closing_the_iterator_cancels_pieces_that_have_not_started() -> None:
     done = []
     results = run_all([lambda number=number: done.append(number) or number for number in range(5)], jobs=1)
     assert next(results) == 0
@@ -163,7 +165,7 @@ def test_absent_peers_are_left_out_and_say_why(work: Path) -> None:
 
 
 def test_a_peer_gets_the_same_rows_and_is_judged_the_same(fake_peers: Callable[[], list[dict[str, Any]]]) -> None:
-    """A peer that gives the training rows back scores exactly as raw rows do, so splits and codes are the same."""
+    """A peer that returns the training rows gets exactly the scores of raw rows, so splits and codes are the same."""
     result = compare(small("aim", "raw", "logistic", classifiers=("tree", "boosting")), Path("cache"))
     mine, raw, model = (
         [each for each in result.outcomes if each.contender == name] for name in ("aim", "raw", "logistic")
@@ -172,26 +174,26 @@ def test_a_peer_gets_the_same_rows_and_is_judged_the_same(fake_peers: Callable[[
     assert [each.auc for each in mine] == [each.auc for each in raw]
     assert {each.cpu_seconds for each in mine} == {7.5}
     assert [(each.classifier, each.accuracy, each.auc) for each in model] == [("own", 1.0, 1.0)] * 2
-    asked = fake_peers()
-    assert sorted((each["peer"], each["seed"]) for each in asked) == [
+    calls = fake_peers()
+    assert sorted((each["peer"], each["seed"]) for each in calls) == [
         ("aim", 0),
         ("aim", 1),
         ("logistic", 0),
         ("logistic", 1),
     ]
-    assert {(each["epsilon"], each["delta"]) for each in asked} == {(1.0, 1e-5)}
+    assert {(each["epsilon"], each["delta"]) for each in calls} == {(1.0, 1e-5)}
 
 
-def test_a_fit_is_kept_even_where_its_scores_are_not(
+def test_a_fit_is_cached_even_if_its_scores_are_not(
     fake_peers: Callable[[], list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compare(small("aim", splits=1), Path("cache"))
-    monkeypatch.setattr(contenders, "digest_of_sources", lambda *modules: "another judge")
+    monkeypatch.setattr(contenders, "digest_of_sources", lambda *modules: "another scorer")
     compare(small("aim", splits=1, classifiers=("boosting",)), Path("cache"))
     assert len(fake_peers()) == 1
 
 
-def test_a_peer_that_fails_is_no_outcome(fake_peers: Callable[[], list[dict[str, Any]]]) -> None:
+def test_a_failed_peer_leaves_no_outcome(fake_peers: Callable[[], list[dict[str, Any]]]) -> None:
     with pytest.raises(ScumbleError, match="too much"):
         compare(small("mst", splits=1, epsilons=("6",)), Path("cache"))
     assert not list(Path("cache").rglob("*.npz"))
@@ -199,24 +201,24 @@ def test_a_peer_that_fails_is_no_outcome(fake_peers: Callable[[], list[dict[str,
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"contenders": ("nobody",)}, "no method 'nobody'"),
         ({"contenders": ("diffgen:rounds",)}, "METHOD:NAME=VALUE"),
         ({"contenders": ("diffgen:rounds=many",)}, "rounds"),
-        ({"contenders": ("raw", "raw")}, "repeat"),
+        ({"contenders": ("raw", "raw")}, "duplicates"),
         ({"contenders": ()}, "no contenders"),
         ({"epsilons": ("0",)}, "above zero"),
-        ({"classifiers": ("forest",)}, "no classifier 'forest'"),
+        ({"classifiers": ("forest",)}, "Unknown classifier 'forest'"),
     ],
 )
-def test_what_cannot_be_compared_is_refused_at_once(changes: dict[str, Any], told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_what_cannot_be_compared_is_refused_at_once(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         small("raw", **changes)
 
 
 def test_a_version_covers_all_that_is_imported() -> None:
-    """Of diffgen: its scores and the noise, and nothing of the command line."""
+    """The digest of diffgen covers its scores and the noise, but not the command line."""
     alone = digest_of_sources("scumble.methods.diffgen.scores")
     assert alone != digest_of_sources("scumble.methods.diffgen.method")
     assert contender_of("diffgen").version() != contender_of("histograms").version()
@@ -233,22 +235,22 @@ def test_the_band_of_a_mean() -> None:
 
 
 def test_differences_are_taken_split_by_split() -> None:
-    """Splits differ by ten points, contenders by one: unpaired nobody could tell, paired the error is small."""
+    """Splits differ by ten points, contenders by one: only the paired difference has a small standard error."""
     outcomes = [outcome("a", split, 0.7 + 0.1 * split) for split in range(3)]
     outcomes += [outcome("b", split, 0.69 + 0.1 * split + 0.001 * (split == 1), cpu_seconds=20) for split in range(3)]
     outcomes += [outcome("c", 0, 0.9), outcome("c", 7, 0.1)]
-    against_b, against_c = differences(outcomes, "a")
+    against_b, against_c = paired_differences(outcomes, "a")
     assert against_b.value.mean == pytest.approx(0.01 - 0.001 / 3)
     assert against_b.value.error == pytest.approx(0.001 / 3)
     assert (against_b.verdict, against_b.cpu_ratio) == ("ahead", 20)
     assert (against_c.value.number, against_c.verdict) == (1, "one split")
-    back = differences(outcomes, "b")[0]
+    back = paired_differences(outcomes, "b")[0]
     assert (back.verdict, back.cpu_ratio) == ("behind", pytest.approx(1 / 20))
-    spread = means([each for each in outcomes if each.contender in "ab"])
+    spread = mean_scores([each for each in outcomes if each.contender in "ab"])
     assert all(line.value.error is not None and line.value.error > 0.05 for line in spread)
 
 
-def test_raw_rows_stand_against_every_epsilon_and_a_model_against_every_classifier() -> None:
+def test_raw_rows_are_compared_at_every_epsilon_and_a_model_with_every_classifier() -> None:
     outcomes = [
         outcome("a", split, 0.8, epsilon=epsilon, classifier=classifier)
         for epsilon in ("0.1", "1")
@@ -259,7 +261,7 @@ def test_raw_rows_stand_against_every_epsilon_and_a_model_against_every_classifi
         outcome("raw", split, 0.9, epsilon="", classifier=name) for name in ("tree", "boosting") for split in (0, 1)
     ]
     outcomes += [outcome("logistic", split, 0.75, classifier="own") for split in range(2)]
-    found = {(each.other, each.epsilon, each.classifier): each.value.mean for each in differences(outcomes, "a")}
+    found = {(each.other, each.epsilon, each.classifier): each.value.mean for each in paired_differences(outcomes, "a")}
     assert found == {
         **{("raw", epsilon, name): pytest.approx(-0.1) for epsilon in ("0.1", "1") for name in ("tree", "boosting")},
         **{("logistic", "1", name): pytest.approx(0.05) for name in ("tree", "boosting")},
@@ -269,27 +271,27 @@ def test_raw_rows_stand_against_every_epsilon_and_a_model_against_every_classifi
 def test_the_files_agree_with_one_another() -> None:
     comparison = small("histograms", "raw", epsilons=("0.5", "2"), classifiers=("tree", "boosting"))
     result = compare(comparison, Path("cache"))
-    told = write_comparison(result, Path("out"))
+    summary = write_comparison(result, Path("out"))
     with Path("out/comparison.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [(row["contender"], row["mean"]) for row in rows] == [
-        (line["contender"], str(line["mean"])) for line in told["lines"]
+        (line["contender"], str(line["mean"])) for line in summary["lines"]
     ]
-    assert json.loads(Path("out/comparison.json").read_text()) == told
+    assert json.loads(Path("out/comparison.json").read_text()) == summary
     page = Path("out/comparison.md").read_text()
-    for line in told["lines"]:
+    for line in summary["lines"]:
         scale, digits = (1, 4) if line["measure"] == "auc" else (100, 2)
         assert f"{scale * line['mean']:.{digits}f} ± {scale * line['band']:.{digits}f}" in page
     picture = Path("out/comparison.svg").read_text()
     assert all(word in picture for word in ("histograms", "raw rows", "epsilon", "boosting"))
     write_comparison(result, Path("again"))
-    assert Path("again/comparison.svg").read_text() == picture, "the same figures, the same file"
+    assert Path("again/comparison.svg").read_text() == picture, "the same numbers give the same file"
 
 
-def test_the_chart_holds_the_means_and_their_bands() -> None:
+def test_the_chart_shows_the_means_and_their_bands() -> None:
     outcomes = tuple(outcome("a", split, 0.8 + 0.02 * split) for split in range(2))
-    result = Result(comparison=small("raw", tables=("t",)), outcomes=outcomes, skipped=())
-    (panel,) = chart(result, means(outcomes)).panels
+    result = ComparisonResult(comparison=small("raw", tables=("t",)), outcomes=outcomes, skipped=())
+    (panel,) = chart(result, mean_scores(outcomes)).panels
     (point,) = panel.series[0].points
     assert (point.x, point.y) == (1.0, pytest.approx(81))
     assert point.high is not None and point.low is not None
@@ -299,13 +301,13 @@ def test_the_chart_holds_the_means_and_their_bands() -> None:
 def test_the_command(fake_peers: Callable[[], list[dict[str, Any]]]) -> None:
     words = ["compare", "--data", "people.csv@schema.yaml", "--epsilon", "1", "--splits", "2", "--jobs", "1"]
     words += ["--contender", "histograms", "--contender", "mst", "--classifier", "tree", "--out", "here"]
-    told = scumble(*words, "--json").json
-    assert {line["contender"] for line in told["lines"]} == {"histograms", "mst"}
-    assert {each["other"] for each in told["differences"]} == {"mst"}
-    assert told["guarantees"]["mst"] == "(eps, 1e-5) under add-remove"
+    summary = scumble(*words, "--json").json
+    assert {line["contender"] for line in summary["lines"]} == {"histograms", "mst"}
+    assert {each["other"] for each in summary["differences"]} == {"mst"}
+    assert summary["guarantees"]["mst"] == "(eps, 1e-5) under add-remove"
     assert len(fake_peers()) == 2
     shown = scumble(*words)
     assert shown.code == 0
     assert "histograms" in shown.out
-    assert len(fake_peers()) == 2, "the second time all comes from the cache"
+    assert len(fake_peers()) == 2, "the second run reads everything from the cache"
     assert scumble("compare", "--data", "nothing", "--splits", "1", "--jobs", "1").code == 2

@@ -1,4 +1,4 @@
-"""The generated tables: repeatable, of the shape they promise, and with the best accuracy they state."""
+"""The generated tables are repeatable, have the described properties, and their best accuracy is correct."""
 
 import numpy as np
 import pytest
@@ -27,18 +27,18 @@ def test_a_seed_gives_a_table_and_codes_lie_in_the_schema(recipe: Recipe) -> Non
 
 
 @EVERY
-def test_the_class_follows_the_law(recipe: Recipe) -> None:
-    """Among records to which the law gives a class with chance p, a share of p has it; and so the best accuracy."""
+def test_the_class_follows_its_distribution(recipe: Recipe) -> None:
+    """The drawn classes have the stated probabilities, and the best accuracy is that of the most probable class."""
     table = recipe.table(rows=60_000, seed=3)
-    chances = recipe.chances([column.astype(np.int64) for column in table.columns[:-1]])
-    assert chances.sum(axis=1) == pytest.approx(1)
+    probabilities = recipe.probabilities([column.astype(np.int64) for column in table.columns[:-1]])
+    assert probabilities.sum(axis=1) == pytest.approx(1)
     labels = table.columns[-1].astype(np.int64)
-    told = chances[np.arange(len(labels)), labels]
-    likeliest = chances.argmax(axis=1)
+    of_drawn_class = probabilities[np.arange(len(labels)), labels]
+    likeliest = probabilities.argmax(axis=1)
     hits = float((likeliest == labels).mean())
     assert hits == pytest.approx(recipe.best_accuracy, abs=0.008)
-    # E[chance of the class drawn] = E[sum of squares]: classes drawn by another law would miss one of the two.
-    assert float(told.mean()) == pytest.approx(float((chances**2).sum(axis=1).mean()), abs=0.008)
+    # E[probability of the drawn class] = E[sum of squares]: other distributions would fail one of the two checks.
+    assert float(of_drawn_class.mean()) == pytest.approx(float((probabilities**2).sum(axis=1).mean()), abs=0.008)
 
 
 @pytest.mark.parametrize("name", ["five-classes", "rare-class", "xor"])
@@ -53,7 +53,7 @@ def test_nothing_beats_the_best_accuracy_and_raw_rows_come_near(name: str) -> No
     assert reached > majority(train, test) + 0.003
 
 
-def test_they_are_what_they_are_called() -> None:
+def test_tables_have_the_properties_in_their_names() -> None:
     sizes = {name: [a.domain.size for a in recipe.schema.predictors] for name, recipe in RECIPES.items()}
     assert (
         sum(isinstance(a.domain, Tree) and a.domain.size == 144 for a in RECIPES["many-categories"].schema.predictors)
@@ -67,8 +67,8 @@ def test_they_are_what_they_are_called() -> None:
     assert 0.045 < float((rare == 1).mean()) < 0.055
 
 
-def test_no_attribute_alone_tells_of_an_exclusive_or() -> None:
-    """The best guess from any single attribute is right for 63 % at most; from all of them for 90 %."""
+def test_no_single_attribute_predicts_an_exclusive_or() -> None:
+    """The best prediction from any single attribute is right for at most 63 %; from all attributes, for 90 %."""
     table = RECIPES["xor"].table(rows=40_000, seed=1)
     labels = table.columns[-1]
     for column in table.columns[:-1]:

@@ -1,4 +1,4 @@
-"""Baselines of joint releases: rows shared out, one release or several, and the union that a miner learns from."""
+"""Baselines of joint releases: rows divided among owners, one release or several, and the union of releases."""
 
 from collections import Counter
 from fractions import Fraction
@@ -12,15 +12,15 @@ from command_line import SCHEMA, people, scumble
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scumble.comparison.compare import Outcome
+from scumble.comparison.compare import TrialOutcome
 from scumble.comparison.contenders import OurMethod, SeveralOwners, contender_of
 from scumble.comparison.several_owners import (
     common_refinement,
+    generator_for,
+    joint_roles,
     release_apart,
     release_jointly,
-    seats_of,
-    shared_out,
-    stream,
+    split_among_owners,
     union,
 )
 from scumble.engines.memory import MemoryEngine
@@ -63,7 +63,7 @@ def parameters_of(**values: Any) -> DiffGenParams:
 
 @st.composite
 def cuts(draw: st.DrawFn, schema: Schema = PUBLIC) -> Cut:
-    """A cut made by any few steps downwards."""
+    """A cut after a few random specializations."""
     cut = Cut.top(schema)
     for _ in range(draw(st.integers(0, 5))):
         steps = [
@@ -79,9 +79,9 @@ def cuts(draw: st.DrawFn, schema: Schema = PUBLIC) -> Cut:
 
 
 @given(st.integers(1, 60), st.integers(2, 7), st.integers(0, 5))
-def test_rows_are_shared_out_whole_and_evenly(size: int, owners: int, seed: int) -> None:
+def test_rows_are_divided_whole_and_evenly(size: int, owners: int, seed: int) -> None:
     columns = np.arange(size), np.arange(size) * 7 % 5
-    parts = shared_out(columns, owners, seed)
+    parts = split_among_owners(columns, owners, seed)
     assert sorted(int(row) for part in parts for row in part[0]) == list(range(size))
     assert all((columns[1][part[0]] == part[1]).all() for part in parts), "rows stay whole"
     sizes = [len(part[0]) for part in parts]
@@ -89,21 +89,22 @@ def test_rows_are_shared_out_whole_and_evenly(size: int, owners: int, seed: int)
     assert max(sizes) - min(sizes) <= 1
 
 
-def test_seeds_say_who_has_which_rows() -> None:
-    first, again, other = (shared_out((np.arange(50),), 3, seed)[0][0].tolist() for seed in (1, 1, 2))
+def test_seeds_determine_the_rows_of_each_owner() -> None:
+    first, again, other = (split_among_owners((np.arange(50),), 3, seed)[0][0].tolist() for seed in (1, 1, 2))
     assert first == again != other
-    draws = [stream(purpose, 1).integers(2**62) for purpose in ("owners", "joint", "union")]
-    assert len(set(draws)) == 3, "no purpose repeats another one's draws"
+    draws = [generator_for(purpose, 1).integers(2**62) for purpose in ("owners", "joint", "union")]
+    assert len(set(draws)) == 3, "different purposes have different draws"
 
 
 def test_the_joint_release_is_that_of_all_rows_however_many_own_them() -> None:
     columns, parameters = rows_of(1), parameters_of()
     made = [
-        release_jointly(shared_out(columns, owners, 4), PUBLIC, DiffGen(), parameters, seed=9) for owners in (2, 3, 5)
+        release_jointly(split_among_owners(columns, owners, 4), PUBLIC, DiffGen(), parameters, seed=9)
+        for owners in (2, 3, 5)
     ]
-    plan = joint_plan(DiffGen().plan(PUBLIC, parameters), seats_of(2), PUBLIC)
+    plan = joint_plan(DiffGen().plan(PUBLIC, parameters), joint_roles(2), PUBLIC)
     holder = twin_holder(
-        engine=MemoryEngine([columns], PUBLIC), plan=plan, rows_at_most=1_000_000, draw=stream("joint", 9)
+        engine=MemoryEngine([columns], PUBLIC), plan=plan, rows_at_most=1_000_000, draw=generator_for("joint", 9)
     )
     whole = DiffGen().run(PUBLIC, parameters, holder)
     for release in made:
@@ -112,12 +113,12 @@ def test_the_joint_release_is_that_of_all_rows_however_many_own_them() -> None:
         assert (release.count == whole.count).all()
     coalitions = [release.plan.guarantee.coalition for release in made if isinstance(release.plan.guarantee, JointDP)]
     assert coalitions == [1, 1, 2]
-    assert [seats_of(owners).parties for owners in (2, 3, 5)] == [3, 3, 5], "two owners need an aggregator"
+    assert [joint_roles(owners).parties for owners in (2, 3, 5)] == [3, 3, 5], "two owners need an aggregator"
 
 
 def test_apart_every_owner_releases_its_own_rows_at_full_epsilon() -> None:
-    epsilon = 200  # so little noise that the counts tell whose rows they are
-    parts = shared_out(rows_of(2), 3, 1)
+    epsilon = 200  # so little noise that the counts equal the numbers of rows
+    parts = split_among_owners(rows_of(2), 3, 1)
     made = release_apart(parts, PUBLIC, DiffGen(), parameters_of(epsilon=epsilon))
     assert [int(release.count.sum()) for release in made if isinstance(release, CellRelease)] == [67, 67, 66]
     assert all(
@@ -128,7 +129,7 @@ def test_apart_every_owner_releases_its_own_rows_at_full_epsilon() -> None:
 
 @given(st.lists(cuts(), min_size=1, max_size=4))
 @settings(max_examples=150, deadline=None)
-def test_the_common_refinement_tells_apart_what_anybody_does_and_no_more(owners: list[Cut]) -> None:
+def test_the_common_refinement_separates_exactly_what_some_owner_separates(owners: list[Cut]) -> None:
     refined = common_refinement([cut.published_schema() for cut in owners], PUBLIC)
     for attribute in PUBLIC.predictors:
         together = refined.digits(attribute.name)
@@ -199,12 +200,12 @@ def test_a_comparison_of_all_three_ways(tmp_path: Path, monkeypatch: pytest.Monk
     words = ["--data", "people.csv@schema.yaml", "--epsilon", "50", "--splits", "2", "--classifier", "tree"]
     for name in ("joint-2", "joint-5", "together", "apart-2", "apart-5:rounds=2"):
         words += ["--contender", name]
-    told = scumble("compare", *words, "--jobs", "1", "--json").json
-    lines = {line["contender"]: line["mean"] for line in told["lines"] if line["measure"] == "accuracy"}
+    summary = scumble("compare", *words, "--jobs", "1", "--json").json
+    lines = {line["contender"]: line["mean"] for line in summary["lines"] if line["measure"] == "accuracy"}
     assert len(lines) == 5
-    assert lines["joint-2"] == lines["joint-5"], "the same rows, seeds and laws"
+    assert lines["joint-2"] == lines["joint-5"], "the same rows, seeds and noise distributions"
     assert all(0.6 < mean < 0.9 for mean in lines.values())
-    level = next(each for each in told["differences"] if each["other"] == "joint-5")
+    level = next(each for each in summary["differences"] if each["other"] == "joint-5")
     assert (level["mean"], level["error"]) == (0, 0)
 
 
@@ -214,7 +215,7 @@ def test_figures_and_their_place_on_a_page(tmp_path: Path, monkeypatch: pytest.M
     from joint_accuracy import Figures
 
     outcomes = [
-        Outcome(
+        TrialOutcome(
             table="t",
             contender=name,
             epsilon="1",

@@ -1,4 +1,4 @@
-"""Reproduced figures: the paper's claims judged as printed, the runs kept, the files written."""
+"""Reproduced figures: the paper's claims are checked, runs are cached, files are written."""
 
 import csv
 import json
@@ -13,8 +13,7 @@ from scumble.charts import Chart, Panel, Point, Series
 from scumble.comparison.recipes import RECIPES
 from scumble.comparison.summary import Mean
 from scumble.reproductions import FIGURES
-from scumble.reproductions.diffgen import accuracy as figures
-from scumble.reproductions.diffgen import runtime as scalability
+from scumble.reproductions.diffgen import accuracy, runtime
 from scumble.reproductions.diffgen.accuracy import EPSILONS, ROUNDS, claims_of_3a, claims_of_3b
 from scumble.reproductions.figure import Claim, Figure, Request, write_figure
 
@@ -27,8 +26,8 @@ def as_printed(score: str = "max", shift: float = 0.0) -> dict[tuple[str, str, i
     found = {}
     for epsilon in EPSILONS:
         for place, rounds in enumerate(ROUNDS):
-            accuracy = 80.5 + 1.23 * place / (len(ROUNDS) - 1) if epsilon == "0.5" else PRINTED[epsilon]
-            found[score, epsilon, rounds] = Mean(number=10, mean=accuracy + shift, error=0.1, band=0.2)
+            percent = 80.5 + 1.23 * place / (len(ROUNDS) - 1) if epsilon == "0.5" else PRINTED[epsilon]
+            found[score, epsilon, rounds] = Mean(number=10, mean=percent + shift, error=0.1, band=0.2)
     return found
 
 
@@ -49,7 +48,7 @@ def test_other_figures_do_not() -> None:
     assert not claims_of_3a(reversed_budgets, BASE, LOWER)[-1].holds
 
 
-def test_infogain_is_held_against_max_at_each_epsilon() -> None:
+def test_infogain_is_compared_with_max_at_each_epsilon() -> None:
     worse = as_printed() | as_printed("infogain", -1)
     assert all(claim.holds for claim in claims_of_3b(worse, BASE, LOWER))
     better = as_printed() | as_printed("infogain", 1)
@@ -57,54 +56,54 @@ def test_infogain_is_held_against_max_at_each_epsilon() -> None:
 
 
 @pytest.mark.real_data
-def test_runs_of_figure_3_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A corner of the figure on the real rows: few specializations at eps 1 lie where the paper has them."""
-    monkeypatch.setattr(figures, "EPSILONS", ("1",))
-    monkeypatch.setattr(figures, "ROUNDS", (4,))
+def test_runs_of_figure_3_are_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One point of the figure on the real rows: few specializations at eps 1 give the accuracy of the paper."""
+    monkeypatch.setattr(accuracy, "EPSILONS", ("1",))
+    monkeypatch.setattr(accuracy, "ROUNDS", (4,))
     request = Request(cache=tmp_path, runs=2)
-    found = figures.curves(["max"], request)
+    found = accuracy.curves(["max"], request)
     assert list(found) == [("max", "1", 4)]
     assert 78 < found["max", "1", 4].mean < 84
-    monkeypatch.setattr(figures, "trial", None)
-    assert figures.curves(["max"], request) == found
-    train, test = figures.divided()
+    monkeypatch.setattr(accuracy, "trial", None)
+    assert accuracy.curves(["max"], request) == found
+    train, test = accuracy.adult_split()
     assert (train.rows, test.rows) == (30_162, 15_060)
 
 
-def test_a_blown_up_table_keeps_records_and_varies_their_copies() -> None:
+def test_an_enlarged_table_keeps_records_and_varies_their_copies() -> None:
     table = RECIPES["fifty-attributes"].table(rows=4_000, seed=1)
-    blown = scalability.blown_up(table, 14_000)
-    assert blown.rows == 14_000
-    for attribute, old, new in zip(table.schema.attributes, table.columns, blown.columns, strict=True):
+    larger = runtime.enlarged(table, 14_000)
+    assert larger.rows == 14_000
+    for attribute, old, new in zip(table.schema.attributes, table.columns, larger.columns, strict=True):
         assert (new[:4_000] == old).all()
         moved = float((new[4_000:8_000] != old).mean())
         if attribute.name == table.schema.target:
             assert moved == 0
         else:
-            # A quarter is drawn anew, and of these one in `size` is drawn as it was.
+            # A quarter is redrawn; one in `size` of these keeps its value.
             assert moved == pytest.approx(0.25 * (1 - 1 / attribute.domain.size), abs=0.05)
-    assert (blown.columns[0][4_000:8_000] != blown.columns[0][8_000:12_000]).any(), "each round varies anew"
+    assert (larger.columns[0][4_000:8_000] != larger.columns[0][8_000:12_000]).any(), "each copy varies independently"
 
 
 @pytest.mark.real_data
 def test_figure_5_times_whole_releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scalability, "SIZES", (2_000, 4_000))
-    monkeypatch.setattr(scalability, "SETTINGS", {**scalability.SETTINGS, "rounds": 3})
-    monkeypatch.setattr(scalability, "warm_up", lambda request: None)
-    told = write_figure("diffgen-fig5", scalability.figure_5(Request(cache=tmp_path)), tmp_path / "out")
-    assert [row["records"] for row in told["rows"]] == [2_000, 4_000]
-    assert all(row["seconds"] > 0 and row["cells"] > 1 for row in told["rows"])
+    monkeypatch.setattr(runtime, "SIZES", (2_000, 4_000))
+    monkeypatch.setattr(runtime, "SETTINGS", {**runtime.SETTINGS, "rounds": 3})
+    monkeypatch.setattr(runtime, "warm_up", lambda request: None)
+    summary = write_figure("diffgen-fig5", runtime.figure_5(Request(cache=tmp_path)), tmp_path / "out")
+    assert [row["records"] for row in summary["rows"]] == [2_000, 4_000]
+    assert all(row["seconds"] > 0 and row["cells"] > 1 for row in summary["rows"])
 
 
 def test_growth_beyond_the_number_of_records_is_noticed() -> None:
     def rows(power: float) -> list[dict[str, Any]]:
         return [
             {"records": size, "run": 0, "seconds": (size / 200_000) ** power, "cpu_seconds": 1.0, "cells": 1}
-            for size in scalability.SIZES
+            for size in runtime.SIZES
         ]
 
-    assert scalability.figure_of(rows(1.0)).claims[0].holds
-    assert not scalability.figure_of(rows(1.5)).claims[0].holds
+    assert runtime.figure_of(rows(1.0)).claims[0].holds
+    assert not runtime.figure_of(rows(1.5)).claims[0].holds
 
 
 def test_a_figure_is_a_plot_rows_and_claims(tmp_path: Path) -> None:
@@ -121,8 +120,8 @@ def test_a_figure_is_a_plot_rows_and_claims(tmp_path: Path) -> None:
     )
     claims = (Claim(text="a", paper="1", ours="1", holds=True), Claim(text="b", paper="1", ours="2", holds=False))
     figure = Figure(title="T", rows=[{"x": 1, "y": 2.5}], claims=claims, chart=chart, notes=("by hand",))
-    told = write_figure("name", figure, tmp_path)
-    assert json.loads((tmp_path / "name.json").read_text()) == told
+    summary = write_figure("name", figure, tmp_path)
+    assert json.loads((tmp_path / "name.json").read_text()) == summary
     with (tmp_path / "name.csv").open() as file:
         assert list(csv.DictReader(file)) == [{"x": "1", "y": "2.5"}]
     page = (tmp_path / "name.md").read_text()
@@ -138,18 +137,18 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refused = scumble("reproduce", "diffgen-fig9")
     assert refused.code == 2
     assert "diffgen-fig3a" in refused.err
-    asked: list[Request] = []
+    requests: list[Request] = []
 
     def made(request: Request) -> Figure:
-        asked.append(request)
+        requests.append(request)
         request.progress("drawing", 1, 1)
-        return scalability.figure_of(
-            [{"records": size, "run": 0, "seconds": 1.0, "cpu_seconds": 2.0, "cells": 8} for size in scalability.SIZES]
+        return runtime.figure_of(
+            [{"records": size, "run": 0, "seconds": 1.0, "cpu_seconds": 2.0, "cells": 8} for size in runtime.SIZES]
         )
 
     monkeypatch.setattr("scumble.reproductions.FIGURES", {"mine": made})
-    told = scumble("reproduce", "mine", "--runs", "3", "--jobs", "1", "--out", tmp_path, "--json").json
-    assert told["claims"][0]["holds"] is True
-    assert (asked[0].runs, asked[0].jobs) == (3, 1)
+    summary = scumble("reproduce", "mine", "--runs", "3", "--jobs", "1", "--out", tmp_path, "--json").json
+    assert summary["claims"][0]["holds"] is True
+    assert (requests[0].runs, requests[0].jobs) == (3, 1)
     assert (tmp_path / "mine.svg").exists()
-    assert np.isfinite([row["seconds"] for row in told["rows"]]).all()
+    assert np.isfinite([row["seconds"] for row in summary["rows"]]).all()

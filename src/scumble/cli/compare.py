@@ -1,4 +1,4 @@
-"""`scumble compare`: contenders side by side on public tables."""
+"""`scumble compare`: compares methods on public tables."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ from scumble.comparison.peers import PEERS
 from scumble.methods import METHODS
 
 USUAL_OUT = Path("scumble-compare")
-OWNERS = "joint-N and apart-N (N owners, 2 to 7), together (one owner of all their rows)"
+OWNERS = "joint-N and apart-N (N owners, 2 to 7), together (one owner of all rows)"
 CONTENDERS = f"{', '.join(method.name for method in METHODS)}, raw, {OWNERS}, {', '.join(PEERS)}"
 
 
@@ -20,33 +20,39 @@ def compare(
     contender: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"Who takes part, once for each: {CONTENDERS}, or METHOD:NAME=VALUE,... The first is the reference "
-            "for differences. (default: diffgen, histograms, raw)"
+            help=f"A contender; repeat the option for more: {CONTENDERS}, or METHOD:NAME=VALUE,... The first is the "
+            "reference for differences. (default: diffgen, histograms, raw)"
         ),
     ] = None,
     data: Annotated[
         list[str] | None,
-        typer.Option(help="A table, once for each: adult, patients, a generated one, or FILE@SCHEMA. (default: adult)"),
+        typer.Option(
+            help="A table; repeat the option for more: adult, patients, a generated one, or FILE@SCHEMA. "
+            "(default: adult)"
+        ),
     ] = None,
     epsilon: Annotated[
-        list[str] | None, typer.Option(help="A budget, once for each. (default: 0.1, 0.25, 0.5, 1)")
+        list[str] | None,
+        typer.Option(help="A privacy budget; repeat the option for more. (default: 0.1, 0.25, 0.5, 1)"),
     ] = None,
     classifier: Annotated[
-        list[str] | None, typer.Option(help="tree or boosting, once for each. (default: both)")
+        list[str] | None, typer.Option(help="tree or boosting; repeat the option for both. (default: both)")
     ] = None,
-    splits: Annotated[int, typer.Option(help="How many random 2/3–1/3 splits.", min=1)] = 10,
-    first_split: Annotated[int, typer.Option(help="The seed of the first split; the others follow.", min=0)] = 0,
+    splits: Annotated[int, typer.Option(help="Number of random 2/3–1/3 splits.", min=1)] = 10,
+    first_split: Annotated[
+        int, typer.Option(help="Seed of the first split; the next splits use the following numbers.", min=0)
+    ] = 0,
     out: Annotated[Path, typer.Option(help="The folder for results and cache.")] = USUAL_OUT,
-    cache: Annotated[Path | None, typer.Option(help="A cache elsewhere (default: OUT/cache).")] = None,
-    jobs: Annotated[int, typer.Option(help="How many processes.", min=1)] = os.cpu_count() or 1,
+    cache: Annotated[Path | None, typer.Option(help="The cache folder (default: OUT/cache).")] = None,
+    jobs: Annotated[int, typer.Option(help="Number of processes.", min=1)] = os.cpu_count() or 1,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
 ) -> None:
-    """Methods side by side: accuracy and AUC over repeated splits, for tables that are public already.
+    """Compare methods on public tables: accuracy and AUC over repeated random splits.
 
-    No ledger is kept and the test rows are read raw: never compare methods on a private table that you will release.
-    Stopped, it goes on where it was; outcomes are kept in the cache.
+    No ledger is charged and the test rows are read raw: never compare methods on a private table that you will release.
+    Results are cached, so an interrupted comparison resumes where it stopped.
     """
-    # scikit-learn takes a second to import, which no other verb needs.
+    # scikit-learn takes a second to import; other commands should not wait for it.
     from scumble.comparison.compare import Comparison
     from scumble.comparison.compare import compare as run_comparison
     from scumble.comparison.files import write_comparison
@@ -61,18 +67,18 @@ def compare(
     )
     with progress_bar() as progress:
         result = run_comparison(comparison, cache or out / "cache", jobs=jobs, progress=progress)
-    told = write_comparison(result, out)
+    summary = write_comparison(result, out)
     for reason in result.skipped:
         print_text(f"Left out: {reason}", err)
     if json:
-        print_json({"folder": str(out), **told})
+        print_json({"folder": str(out), **summary})
     else:
-        _print(told, out)
+        _print(summary, out)
 
 
-def _print(told: dict[str, Any], folder: Path) -> None:
-    for table in told["comparison"]["tables"]:
-        lines = [line for line in told["lines"] if line["table"] == table]
+def _print(summary: dict[str, Any], folder: Path) -> None:
+    for table in summary["comparison"]["tables"]:
+        lines = [line for line in summary["lines"] if line["table"] == table]
         measures = list(dict.fromkeys((line["classifier"], line["measure"]) for line in lines))
         rows: dict[tuple[str, str], dict[tuple[str, str], str]] = {}
         for line in lines:
@@ -81,8 +87,8 @@ def _print(told: dict[str, Any], folder: Path) -> None:
             row = rows.setdefault((line["epsilon"] or "-", line["contender"]), {})
             row[line["classifier"], line["measure"]] = f"{scale * line['mean']:.{digits}f}{band}"
         print_table(
-            f"{table}: means and 95 % bands",
+            f"{table}: means and 95 % confidence bands",
             ["eps", "contender", *(f"{classifier} {measure}" for classifier, measure in measures)],
             [[*key, *(cells.get(measure, "") for measure in measures)] for key, cells in rows.items()],
         )
-    out.print(f"{folder / 'comparison.md'} has the differences, {folder / 'comparison.svg'} the plot.")
+    out.print(f"Differences: {folder / 'comparison.md'}. Plot: {folder / 'comparison.svg'}.")

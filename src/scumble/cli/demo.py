@@ -23,7 +23,7 @@ def demo(
     if json:
         print_json(run_demo(out).to_json())
         return
-    run_demo(out, watcher=DemoPrinter())
+    run_demo(out, output=DemoPrinter())
 
 
 class DemoPrinter:

@@ -1,4 +1,4 @@
-"""`scumble reproduce`: a paper's figure from our code, with the paper's claims beside ours."""
+"""`scumble reproduce`: reproduces a figure of a paper and compares the paper's claims with our results."""
 
 import os
 from pathlib import Path
@@ -15,23 +15,25 @@ def reproduce(
     *,
     figure: Annotated[str, typer.Argument(help="The figure's name, or `list`.", show_default=False)],
     out: Annotated[Path, typer.Option(help="The folder for plots, tables and cache.")] = USUAL_OUT,
-    runs: Annotated[int | None, typer.Option(help="Runs at each point (default: as in the paper).", min=1)] = None,
-    jobs: Annotated[int, typer.Option(help="How many processes.", min=1)] = os.cpu_count() or 1,
+    runs: Annotated[
+        int | None, typer.Option(help="Number of runs at each point (default: as in the paper).", min=1)
+    ] = None,
+    jobs: Annotated[int, typer.Option(help="Number of processes.", min=1)] = os.cpu_count() or 1,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
 ) -> None:
-    """A paper's figure from our code: plot, CSV, and what the paper prints beside what we find."""
-    # scikit-learn takes a second to import, which no other verb needs.
-    from scumble import reproductions as figures
+    """Reproduce a figure of a paper: plot, CSV, and the paper's claims compared with our results."""
+    # scikit-learn takes a second to import; other commands should not wait for it.
+    from scumble import reproductions
     from scumble.reproductions.figure import Request, verdict, write_figure
 
     if figure == "list":
-        print_json({"figures": list(figures.FIGURES)}) if json else print_text("\n".join(figures.FIGURES))
+        print_json({"figures": list(reproductions.FIGURES)}) if json else print_text("\n".join(reproductions.FIGURES))
         return
     with progress_bar() as progress:
-        made = figures.reproduce(figure, Request(cache=out / "cache", runs=runs, jobs=jobs, progress=progress))
-    told = write_figure(figure, made, out)
+        made = reproductions.reproduce(figure, Request(cache=out / "cache", runs=runs, jobs=jobs, progress=progress))
+    summary = write_figure(figure, made, out)
     if json:
-        print_json({"folder": str(out), **told})
+        print_json({"folder": str(out), **summary})
         return
     print_table(
         made.title,
@@ -40,4 +42,4 @@ def reproduce(
     )
     for note in made.notes:
         print_text(f"- {note}")
-    print_text(f"{out / figure}.svg has the plot, {figure}.csv the rows.")
+    print_text(f"Plot: {out / figure}.svg. Data: {out / figure}.csv.")

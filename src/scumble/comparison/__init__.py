@@ -1,1 +1,1 @@
-"""Methods side by side over repeated splits of a table, with peers from other projects."""
+"""Compares methods on repeated random splits of public tables, including methods of other projects (peers)."""

@@ -1,13 +1,13 @@
-"""Comparisons: contenders x epsilons x tables x random splits x classifiers, in parallel, kept and resumable.
+"""Runs a comparison: contenders x epsilons x tables x random splits x classifiers, in parallel and resumable.
 
-Every outcome is a small file of its own, named by all it depends on: the table's codes, the contender with its
-parameters, the source code behind it, epsilon, split and classifier. So an interrupted comparison goes on where it
-stopped, one more split costs one more split, and no outcome of older code passes for one of today's.
+Each outcome is cached in a file named by the hash of everything it depends on: the coded table, the contender with its
+parameters, the source code behind it, epsilon, split and classifier. An interrupted comparison therefore resumes where
+it stopped, adding a split runs only that split, and outcomes of older code are not reused.
 
-For tables that are public already: the rows are judged raw, and nothing here keeps a ledger.
+Use public tables only: raw rows are read for testing, and no ledger is charged.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,15 +17,14 @@ from scumble.comparison.contenders import OWN, Contender, contender_of
 from scumble.comparison.tables import digest_of_table, table_named
 from scumble.comparison.trials import random_split
 from scumble.errors import InputError
+from scumble.flows.progress import Progress
 from scumble.mining.benchmark.classifiers import CLASSIFIERS
 from scumble.model.budget import budget_text, parse_budget
 
-Progress = Callable[[str, int, int | None], None]
-
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """One contender, judged once. `epsilon` is empty for the raw rows, on which it has no bearing."""
+class TrialOutcome:
+    """The scores of one contender on one split by one classifier. `epsilon` is empty for raw rows."""
 
     table: str
     contender: str
@@ -39,7 +38,7 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """What to compare. Splits are named by their seeds: two thirds of the rows for training, the rest for testing."""
+    """What to compare. A split is given by its seed; two thirds of the rows are for training, the rest for testing."""
 
     tables: tuple[str, ...]
     contenders: tuple[str, ...]
@@ -50,19 +49,19 @@ class Comparison:
     def __post_init__(self) -> None:
         for name, values in vars(self).items():
             if not values:
-                raise InputError(f"Nothing to compare: no {name} given. Name at least one.")
+                raise InputError(f"Nothing to compare: no {name} given. Give at least one.")
             if len(set(values)) < len(values):
-                raise InputError(f"The {name} {', '.join(map(str, values))} repeat themselves. Name each once.")
+                raise InputError(f"The {name} {', '.join(map(str, values))} contain duplicates. Give each only once.")
         unknown = [name for name in self.classifiers if name not in CLASSIFIERS]
         if unknown:
-            raise InputError(f"There is no classifier {unknown[0]!r}. Choose from {', '.join(CLASSIFIERS)}.")
+            raise InputError(f"Unknown classifier {unknown[0]!r}. Available: {', '.join(CLASSIFIERS)}.")
         exact = tuple(budget_text(parse_budget(epsilon)) for epsilon in self.epsilons)
         object.__setattr__(self, "epsilons", exact)
         for contender in self.contenders:
             contender_of(contender)
 
-    def place(self, outcome: Outcome) -> tuple[int, ...]:
-        """Where an outcome stands: by table, contender, epsilon, classifier and split, in the order they were named."""
+    def place(self, outcome: TrialOutcome) -> tuple[int, ...]:
+        """Sort key of an outcome: table, contender, epsilon, classifier and split, each in the order given."""
         lists: Sequence[tuple[Sequence[Any], Any]] = (
             (self.tables, outcome.table),
             (self.contenders, outcome.contender),
@@ -75,7 +74,7 @@ class Comparison:
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """What one process does at a time: make one table to learn from, and judge it by the classifiers still missing."""
+    """The unit of parallel work: one release of one training part, scored by the classifiers not yet cached."""
 
     table: str
     contender: str
@@ -85,7 +84,7 @@ class Trial:
     cache: Path
 
     def kept(self, classifier: str) -> Path:
-        """Where an outcome is kept."""
+        """The cache file of an outcome."""
         facts = {
             "table": digest_of_table(self.table),
             "contender": self.contender,
@@ -96,7 +95,7 @@ class Trial:
         }
         return kept_path(self.cache, facts)
 
-    def run(self) -> list[Outcome]:
+    def run(self) -> list[TrialOutcome]:
         table = table_named(self.table)
         train, test = random_split(table.rows, self.split)
         scores = contender_of(self.contender).scores(
@@ -111,7 +110,7 @@ class Trial:
         for classifier, values in scores.items():
             outcome = {**self.facts(classifier), **values}
             keep(self.kept(classifier), outcome)
-            outcomes.append(Outcome(**outcome))
+            outcomes.append(TrialOutcome(**outcome))
         return outcomes
 
     def facts(self, classifier: str) -> dict[str, Any]:
@@ -125,32 +124,34 @@ class Trial:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
-    """All outcomes, and why somebody did not take part."""
+class ComparisonResult:
+    """All outcomes, and for each contender that was left out the reason."""
 
     comparison: Comparison
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[TrialOutcome, ...]
     skipped: tuple[str, ...]
 
 
-def compare(comparison: Comparison, cache: Path, *, jobs: int = 1, progress: Progress | None = None) -> Result:
-    """Run what the cache does not have yet. Contenders that are not installed are left out, and the result says so."""
-    tell = progress or (lambda label, done, total: None)
+def compare(
+    comparison: Comparison, cache: Path, *, jobs: int = 1, progress: Progress | None = None
+) -> ComparisonResult:
+    """Run what is not cached yet. Contenders that are not installed are left out and listed in `skipped`."""
+    report = progress or (lambda label, done, total: None)
     contenders = [contender_of(text) for text in comparison.contenders]
-    reasons = [(contender, contender.why_not()) for contender in contenders]
+    reasons = [(contender, contender.unavailable_reason()) for contender in contenders]
     present = [contender for contender, reason in reasons if reason is None]
-    outcomes: list[Outcome] = []
+    outcomes: list[TrialOutcome] = []
     waiting: list[Trial] = []
     for trial in _trials(comparison, present, cache):
         known = {name: recall(trial.kept(name)) for name in trial.classifiers}
-        outcomes += [Outcome(**outcome) for outcome in known.values() if outcome is not None]
+        outcomes += [TrialOutcome(**outcome) for outcome in known.values() if outcome is not None]
         missing = tuple(name for name, outcome in known.items() if outcome is None)
         if missing:
             waiting.append(replace(trial, classifiers=missing))
     for number, made in enumerate(run_all([trial.run for trial in waiting], jobs), start=1):
         outcomes += made
-        tell("comparing", number, len(waiting))
-    return Result(
+        report("comparing", number, len(waiting))
+    return ComparisonResult(
         comparison=comparison,
         outcomes=tuple(sorted(outcomes, key=comparison.place)),
         skipped=tuple(reason for _, reason in reasons if reason is not None),
@@ -158,7 +159,7 @@ def compare(comparison: Comparison, cache: Path, *, jobs: int = 1, progress: Pro
 
 
 def _trials(comparison: Comparison, contenders: Sequence[Contender], cache: Path) -> Iterator[Trial]:
-    """Split by split, so that an early stop leaves all contenders with the same splits."""
+    """Split by split, so that after an interruption all contenders have outcomes for the same splits."""
     for split in comparison.splits:
         for table in comparison.tables:
             for contender in contenders:

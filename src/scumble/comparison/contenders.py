@@ -1,4 +1,4 @@
-"""Who is compared: a method of ours with parameters, somebody else's method, or the raw rows."""
+"""The contenders of a comparison: a scumble method with parameters, a method of another project, or the raw rows."""
 
 import ast
 import hashlib
@@ -25,40 +25,40 @@ from scumble.model.schema import Schema
 from scumble.privacy.noise import PaidNoise
 
 OWN = "own"
-"""The classifier of a contender that makes a model instead of a table."""
+"""The classifier name for a contender that trains its own model instead of publishing a table."""
 JUDGE = ("scumble.mining.benchmark.scores", "scumble.engines.memory")
-"""What every outcome depends on besides the contender's own code."""
+"""The modules that every score depends on besides the contender's own code."""
 JOINT_METHOD = "diffgen"
 OWNERS = re.compile(r"together|(?P<way>joint|apart)-(?P<owners>[2-7])")
-"""Baselines of joint releases: `together` (one owner has all rows), `joint-3`, `apart-3`."""
+"""Names of the joint-release baselines: `together` (one owner has all rows), `joint-3`, `apart-3`."""
 
 Scores = Mapping[str, Mapping[str, float | None]]
-"""For each classifier: accuracy, AUC, and the CPU seconds that making the table took."""
+"""For each classifier: accuracy, AUC, and the CPU seconds spent on making the table or model."""
 
 
 class Contender(Protocol):
-    """Something that turns training rows into something to be judged on the test rows."""
+    """Anything that turns training rows into a table or model that can be scored on test rows."""
 
     @property
     def label(self) -> str: ...
 
     @property
     def private(self) -> bool:
-        """Whether epsilon makes a difference."""
+        """Whether the result depends on epsilon."""
 
     @property
     def classifiers(self) -> tuple[str, ...] | None:
-        """The only classifiers it can be judged by; None: all."""
+        """The only classifiers that apply to it; None means all."""
 
     @property
     def guarantee(self) -> str:
-        """What its eps means, in a few words."""
+        """Its privacy guarantee in a few words."""
 
     def version(self) -> str:
-        """Changes whenever the code does that its results depend on."""
+        """A digest of the code that its results depend on."""
 
-    def why_not(self) -> str | None:
-        """Why it cannot take part here; None if it can."""
+    def unavailable_reason(self) -> str | None:
+        """Why it cannot run here; None if it can."""
 
     def scores(
         self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, classifiers: tuple[str, ...], kept: Path
@@ -67,7 +67,7 @@ class Contender(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class OurMethod:
-    """A method of this package, by the shipped holder and noise, judged on the table that its release recommends."""
+    """A method of this package with the production holder and noise, scored on the table its release recommends."""
 
     label: str
     method: str
@@ -79,7 +79,7 @@ class OurMethod:
     def version(self) -> str:
         return digest_of_sources(type(method_named(self.method)).__module__, *JUDGE)
 
-    def why_not(self) -> str | None:
+    def unavailable_reason(self) -> str | None:
         return None
 
     def scores(
@@ -97,8 +97,11 @@ class OurMethod:
 
 @dataclass(frozen=True, kw_only=True)
 class SeveralOwners:
-    """Training rows shared out at random among owners, who publish jointly, or each for himself at full epsilon and
-    the union of all they published is mined."""
+    """Training rows divided at random among several owners.
+
+    The owners publish one joint release, or each publishes its own release at full epsilon and the classifiers learn
+    from the union of the releases.
+    """
 
     label: str
     owners: int
@@ -111,7 +114,7 @@ class SeveralOwners:
     def guarantee(self) -> str:
         if not self.jointly:
             return "eps, no delta, of each owner's release, under the unit of the table's schema"
-        seats = several_owners.seats_of(self.owners)
+        seats = several_owners.joint_roles(self.owners)
         return (
             f"(eps, delta) under the unit of the table's schema, delta far below 1e-12, also against any "
             f"{seats.threshold} of the {seats.parties} parties"
@@ -121,7 +124,7 @@ class SeveralOwners:
         method = type(method_named(JOINT_METHOD)).__module__
         return digest_of_sources(method, several_owners.__name__, *JUDGE)
 
-    def why_not(self) -> str | None:
+    def unavailable_reason(self) -> str | None:
         return None
 
     def scores(
@@ -130,7 +133,7 @@ class SeveralOwners:
         del kept
         chosen = method_named(JOINT_METHOD)
         parameters = parameters_of(chosen, {**self.parameters, "epsilon": epsilon})
-        parts = several_owners.shared_out(train.columns, self.owners, seed)
+        parts = several_owners.split_among_owners(train.columns, self.owners, seed)
         began = time.process_time()
         if self.jointly:
             made = [several_owners.release_jointly(parts, train.schema, chosen, parameters, seed)]
@@ -144,17 +147,17 @@ class SeveralOwners:
 
 @dataclass(frozen=True, kw_only=True)
 class RawRows:
-    """The training rows themselves, coded by the public schema: what privacy costs is measured from here."""
+    """The training rows themselves, coded by the public schema: the baseline without privacy."""
 
     label: str = "raw"
     private = False
     classifiers = None
-    guarantee = "no promise"
+    guarantee = "no guarantee"
 
     def version(self) -> str:
         return digest_of_sources(*JUDGE)
 
-    def why_not(self) -> str | None:
+    def unavailable_reason(self) -> str | None:
         return None
 
     def scores(
@@ -165,8 +168,8 @@ class RawRows:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Neighbour:
-    """A method of another package, run in its own environment."""
+class PeerMethod:
+    """A method of another package, run in that package's own environment."""
 
     peer: peers.Peer
     private = True
@@ -186,8 +189,8 @@ class Neighbour:
     def version(self) -> str:
         return digest_of_sources(*JUDGE)
 
-    def why_not(self) -> str | None:
-        return peers.why_not(self.peer)
+    def unavailable_reason(self) -> str | None:
+        return peers.unavailable_reason(self.peer)
 
     def scores(
         self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, classifiers: tuple[str, ...], kept: Path
@@ -218,8 +221,8 @@ def _judged(
 def contender_of(text: str) -> Contender:
     """A contender as written on the command line: `raw`, a peer's name, a method's name, or a method with parameters.
 
-    `joint-3`, `apart-3` and `together` are three owners' joint release, three releases apart and their union, and one
-    owner's release of all rows, by the method and the parameters that owners have jointly where nobody says otherwise.
+    `joint-3` is one joint release of three owners, `apart-3` the union of three separate releases, and `together` one
+    owner's release of all rows. All three use the method and the default parameters of joint releases.
 
     >>> contender_of("diffgen:selection=published,rounds=10").parameters
     {'selection': 'published', 'rounds': '10'}
@@ -227,11 +230,11 @@ def contender_of(text: str) -> Contender:
     if text == "raw":
         return RawRows()
     if text in peers.PEERS:
-        return Neighbour(peer=peers.PEERS[text])
+        return PeerMethod(peer=peers.PEERS[text])
     name, _, settings = text.partition(":")
     pairs = [pair.partition("=") for pair in settings.split(",") if pair]
     if any(not separator for _, separator, _ in pairs):
-        raise InputError(f"{text!r} cannot be read. Write METHOD:NAME=VALUE,NAME=VALUE.")
+        raise InputError(f"Cannot parse the contender {text!r}. Write METHOD:NAME=VALUE,NAME=VALUE.")
     parameters = {key.strip().replace("-", "_"): value.strip() for key, _, value in pairs}
     owners = OWNERS.fullmatch(name)
     chosen = method_named(JOINT_METHOD if owners else name)
@@ -247,7 +250,7 @@ def contender_of(text: str) -> Contender:
 
 @cache
 def digest_of_sources(*modules: str) -> str:
-    """A fingerprint of modules of this package and of all they import from it, however far down."""
+    """A digest of modules of this package and of everything they import from it, directly or indirectly."""
     root = Path(str(scumble.__file__)).parent.parent
     found: dict[str, bytes] = {}
     waiting = list(modules)

@@ -1,4 +1,4 @@
-"""A comparison as files: CSV, JSON and Markdown tables, and a plot."""
+"""Writes a comparison as CSV, JSON and Markdown tables and as a plot."""
 
 import csv
 import json
@@ -6,35 +6,35 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from scumble.charts import Chart, Level, Panel, Point, Series, write_svg
-from scumble.comparison.compare import Result
+from scumble.charts import Chart, Panel, Point, ReferenceLine, Series, write_svg
+from scumble.comparison.compare import ComparisonResult
 from scumble.comparison.contenders import OWN, contender_of
 from scumble.comparison.recipes import RECIPES
-from scumble.comparison.summary import Difference, Line, differences, means
+from scumble.comparison.summary import Difference, MeanScore, mean_scores, paired_differences
 
 PLOTTED = (("tree", "accuracy"), ("boosting", "accuracy"), ("boosting", "auc"))
 UNITS = {"accuracy": "accuracy, %", "auc": "AUC"}
 
 
-def write_comparison(result: Result, folder: Path, *, reference: str | None = None) -> dict[str, Any]:
-    """comparison.csv, differences.csv, comparison.json, comparison.md and comparison.svg; what the JSON says."""
-    lines = means(result.outcomes)
-    against = differences(result.outcomes, reference or result.comparison.contenders[0])
+def write_comparison(result: ComparisonResult, folder: Path, *, reference: str | None = None) -> dict[str, Any]:
+    """Write comparison.{csv,json,md,svg} and differences.csv; return the JSON object."""
+    lines = mean_scores(result.outcomes)
+    against = paired_differences(result.outcomes, reference or result.comparison.contenders[0])
     folder.mkdir(parents=True, exist_ok=True)
     _write_csv(folder / "comparison.csv", [line.to_json() for line in lines])
     _write_csv(folder / "differences.csv", [difference.to_json() for difference in against])
-    told = {
+    summary = {
         "comparison": {name: list(values) for name, values in vars(result.comparison).items()},
         "guarantees": {text: contender_of(text).guarantee for text in result.comparison.contenders},
         "lines": [line.to_json() for line in lines],
         "differences": [difference.to_json() for difference in against],
         "skipped": list(result.skipped),
     }
-    (folder / "comparison.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-    (folder / "comparison.md").write_text(markdown(result, lines, against), encoding="utf-8")
+    (folder / "comparison.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    (folder / "comparison.md").write_text(comparison_page(result, lines, against), encoding="utf-8")
     if lines:
         write_svg(chart(result, lines), folder / "comparison.svg")
-    return told
+    return summary
 
 
 def _write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -44,19 +44,19 @@ def _write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
         writer.writerows(rows)
 
 
-def markdown(result: Result, lines: Sequence[Line], against: Sequence[Difference]) -> str:
-    """Two tables for each data set: means with their bands, and differences with their standard errors."""
+def comparison_page(result: ComparisonResult, lines: Sequence[MeanScore], against: Sequence[Difference]) -> str:
+    """Two tables for each data set: means with 95 % confidence bands, and differences with standard errors."""
     splits = result.comparison.splits
     introduction = (
-        f"{len(splits)} random 2/3–1/3 splits, seeds {_ranges(splits)}. Accuracy in %, ± half of the 95 % band of the "
-        "mean. CPU: median seconds to make the table (or the model), nothing else."
+        f"{len(splits)} random 2/3–1/3 splits, seeds {_ranges(splits)}. Accuracy in %, ± half the width of the "
+        "mean's 95 % confidence band. CPU: median seconds to make the table or model; training and scoring excluded."
     )
-    text = [introduction, "", "What eps means for each:", ""]
+    text = [introduction, "", "Privacy guarantee of each contender:", ""]
     text += [f"- {name}: {contender_of(name).guarantee}" for name in result.comparison.contenders]
     text += [f"- left out: {reason}" for reason in result.skipped]
     for table in result.comparison.tables:
         here = [line for line in lines if line.table == table]
-        best = f" (no classifier can beat {100 * RECIPES[table].best_accuracy:.1f} %)" if table in RECIPES else ""
+        best = f" (best possible accuracy: {100 * RECIPES[table].best_accuracy:.1f} %)" if table in RECIPES else ""
         text += ["", f"## {table}{best}", "", *_means_table(here)]
         apart = [difference for difference in against if difference.table == table]
         if apart:
@@ -65,7 +65,7 @@ def markdown(result: Result, lines: Sequence[Line], against: Sequence[Difference
     return "\n".join(text) + "\n"
 
 
-def _means_table(lines: Sequence[Line]) -> list[str]:
+def _means_table(lines: Sequence[MeanScore]) -> list[str]:
     columns = list(dict.fromkeys((line.classifier, line.measure) for line in lines))
     rows = list(dict.fromkeys((line.epsilon, line.contender) for line in lines))
     head = ["eps", "contender", *(f"{classifier} {measure}" for classifier, measure in columns), "splits", "CPU s"]
@@ -103,7 +103,7 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _value(line: Line) -> str:
+def _value(line: MeanScore) -> str:
     if line.measure == "auc":
         return f"{line.value.mean:.4f}" + ("" if line.value.band is None else f" ± {line.value.band:.4f}")
     return f"{100 * line.value.mean:.2f}" + ("" if line.value.band is None else f" ± {100 * line.value.band:.2f}")
@@ -122,8 +122,8 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, ordered))
 
 
-def chart(result: Result, lines: Sequence[Line]) -> Chart:
-    """A panel for each table and measure: what each contender reaches over epsilon, raw rows as a level."""
+def chart(result: ComparisonResult, lines: Sequence[MeanScore]) -> Chart:
+    """One panel for each table and measure: a line over epsilon for each contender, a reference line for raw rows."""
     panels = []
     for table in result.comparison.tables:
         for classifier, measure in PLOTTED:
@@ -136,11 +136,11 @@ def chart(result: Result, lines: Sequence[Line]) -> Chart:
                 panels.append(_panel(table, classifier, measure, here))
     count = len(result.comparison.splits)
     plural = "s" if count > 1 else ""
-    note = f"mean of {count} random split{plural}, bands: 95 %" if count > 1 else "one random split"
-    return Chart(title="What a miner can do with each release", panels=tuple(panels), note=note)
+    note = f"mean of {count} random split{plural}, 95 % confidence bands" if count > 1 else "one random split"
+    return Chart(title="Accuracy and AUC of classifiers trained on each release", panels=tuple(panels), note=note)
 
 
-def _panel(table: str, classifier: str, measure: str, lines: Sequence[Line]) -> Panel:
+def _panel(table: str, classifier: str, measure: str, lines: Sequence[MeanScore]) -> Panel:
     scale = 100 if measure == "accuracy" else 1
     series = []
     for contender in dict.fromkeys(line.contender for line in lines if line.epsilon):
@@ -155,14 +155,16 @@ def _panel(table: str, classifier: str, measure: str, lines: Sequence[Line]) -> 
             if line.contender == contender
         ]
         series.append(Series(label=contender, points=tuple(points)))
-    levels = [Level(label=f"{line.contender} rows", y=scale * line.value.mean) for line in lines if not line.epsilon]
+    levels = [
+        ReferenceLine(label=f"{line.contender} rows", y=scale * line.value.mean) for line in lines if not line.epsilon
+    ]
     if measure == "accuracy" and table in RECIPES:
-        levels.append(Level(label="best possible", y=scale * RECIPES[table].best_accuracy))
+        levels.append(ReferenceLine(label="best possible", y=scale * RECIPES[table].best_accuracy))
     return Panel(
         title=f"{table}: {classifier}",
         x_label="epsilon",
         y_label=UNITS[measure],
         series=tuple(series),
-        levels=tuple(levels),
+        reference_lines=tuple(levels),
         logarithmic=True,
     )

@@ -1,7 +1,7 @@
-"""Other people's methods, each run by the interpreter of an environment of its own: `benchmarks/peers` has the rest.
+"""Runs methods of other projects (peers), each in its own Python environment. See `benchmarks/peers`.
 
-A peer gets the training rows as codes of the public schema, so it knows the same grids and categories as we do. Its
-fits take minutes, so they are kept: none is done twice for the same rows, budget and pinned packages.
+A peer receives the training rows as codes of the public schema, so it has the same grids and categories as scumble's
+methods. A fit takes minutes, so it is cached by rows, budget, seed and pinned packages.
 """
 
 import hashlib
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from scumble.comparison.trials import CodedTable
 
 DELTA = "1e-5"
-"""What the peers' guarantee may fail by: their own default. Our releases promise eps with no delta at all."""
+"""The delta of the peers' (eps, delta) guarantee: their own default. scumble's releases have no delta."""
 FOLDER_SETTING = "SCUMBLE_PEERS"
 USUAL_FOLDER = Path("benchmarks", "peers")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Peer:
-    """A method of another package. One that makes a model and no table has itself as its only classifier."""
+    """A method of another package. If it trains a model instead of making a table, it is its own only classifier."""
 
     name: str
     environment: str
@@ -60,7 +60,7 @@ PEERS: Mapping[str, Peer] = {
         Peer(
             name="logistic",
             environment="diffprivlib",
-            summary="logistic regression, diffprivlib's: a model, no table",
+            summary="logistic regression, diffprivlib's: a model, not a table",
             guarantee="eps under replace",
             makes_table=False,
         ),
@@ -70,7 +70,7 @@ PEERS: Mapping[str, Peer] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Fitted:
-    """What a fit left: synthetic rows with the class last, or the classes' probabilities for the test rows."""
+    """The result of a fit: synthetic rows with the class last, or class probabilities for the test rows."""
 
     rows: Integers | None
     probabilities: npt.NDArray[np.float64] | None
@@ -81,13 +81,13 @@ def peers_folder() -> Path:
     return Path(os.environ.get(FOLDER_SETTING) or USUAL_FOLDER).absolute()
 
 
-def why_not(peer: Peer) -> str | None:
-    """Why a peer cannot be run here, with what to do; None if it can."""
+def unavailable_reason(peer: Peer) -> str | None:
+    """Why a peer cannot run here and what to do about it; None if it can."""
     folder = peers_folder()
     if not (folder / "fit.py").exists():
         return (
-            f"{peer.name}: there is no {folder / 'fit.py'}. Run from a clone of the repository, or name its folder "
-            f"benchmarks/peers in {FOLDER_SETTING}."
+            f"{peer.name}: {folder / 'fit.py'} does not exist. Run from a clone of the repository, or set "
+            f"{FOLDER_SETTING} to the path of its benchmarks/peers folder."
         )
     if not _interpreter(peer).exists():
         return f"{peer.name}: {peer.environment} is not installed. Run `{folder / 'install.py'} {peer.environment}`."
@@ -95,10 +95,10 @@ def why_not(peer: Peer) -> str | None:
 
 
 def fit(peer: Peer, train: "CodedTable", test: "CodedTable", *, epsilon: str, seed: int, cache: Path) -> Fitted:
-    """One fit, from the cache where it was done before."""
+    """One fit, read from the cache if it was done before."""
     kept = cache / f"{peer.name}-{_key(peer, train, test, epsilon, seed)}.npz"
     if not kept.exists():
-        problem = why_not(peer)
+        problem = unavailable_reason(peer)
         if problem:
             raise InputError(problem)
         cache.mkdir(parents=True, exist_ok=True)
@@ -119,7 +119,7 @@ def _run(peer: Peer, train: "CodedTable", test: "CodedTable", epsilon: str, seed
         "seed": seed,
     }
     attributes = [*train.schema.predictors, train.schema[str(train.schema.target)]]
-    # One thread each: several fits run side by side, and threads that wait for each other would count as work.
+    # One thread each: several fits run in parallel, and threads that spin while they wait would count as CPU time.
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     with TemporaryDirectory(dir=kept.parent) as folder:
         job, result = Path(folder, "job.npz"), Path(folder, "result.npz")

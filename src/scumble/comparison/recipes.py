@@ -1,7 +1,7 @@
-"""The laws of the generated tables, and the list of them.
+"""The recipes of the generated tables.
 
-What Adult lacks: many categories, more than two classes, a rare class, attributes that matter only together, many
-attributes, long grids.
+They cover what Adult lacks: many categories, more than two classes, a rare class, attributes that matter only in
+combination, many attributes, and long grids.
 """
 
 import json
@@ -10,14 +10,14 @@ from math import log
 
 import numpy as np
 
-from scumble.comparison.generated import Draw, Floats, Recipe
+from scumble.comparison.generated import Recipe
 from scumble.errors import InputError
-from scumble.model.counts import Integers
-from scumble.privacy.noise import simulation
+from scumble.model.counts import Floats, Integers
+from scumble.privacy.noise import Simulation, simulation
 
 
 def _two_classes(log_odds: Floats) -> Floats:
-    """Chances of the classes (no, yes) from the log-odds of yes."""
+    """Probabilities of the classes (no, yes) from the log-odds of yes."""
     yes = 1 / (1 + np.exp(-log_odds))
     return np.stack([1 - yes, yes], axis=1)
 
@@ -27,22 +27,22 @@ def _softmax(scores: Floats) -> Floats:
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-def _skewed(draw: Draw, rows: int, size: int) -> Integers:
-    """Codes of which the first are the commonest, about as names of towns are."""
+def _skewed(draw: Simulation, rows: int, size: int) -> Integers:
+    """Codes whose frequency falls with the code, roughly like the sizes of towns."""
     weights = 1 / np.arange(3, size + 3)
     return draw.choice(size, rows, p=weights / weights.sum())
 
 
-def _bell(draw: Draw, rows: int, size: int, middle: float, width: float) -> Integers:
+def _bell(draw: Simulation, rows: int, size: int, middle: float, width: float) -> Integers:
     return np.clip(draw.normal(middle, width, rows), 0, size - 1).astype(np.int64)
 
 
 def _fixed(size: int, width: float, seed: int) -> Floats:
-    """Effects that belong to the law and not to a sample: the same for ever."""
+    """Effects that are part of the distribution, not of a sample: fixed by a constant seed."""
     return simulation(seed).normal(0, width, size)
 
 
-# Many categories: a branch of ten has an effect, and each of its leaves a small one of its own.
+# Many categories: each branch of the taxonomy has an effect, and each leaf a smaller additional one.
 
 BRANCHES, LEAVES = 12, 12
 
@@ -66,7 +66,7 @@ def _many_categories(codes: Sequence[Integers]) -> Floats:
     )
 
 
-# Five classes that follow two sums of attributes.
+# Five classes, determined by two linear combinations of attributes.
 
 FIVE = ("a", "b", "c", "d", "e")
 
@@ -79,7 +79,7 @@ def _five_classes(codes: Sequence[Integers]) -> Floats:
     return _softmax(-1.6 * distance)
 
 
-# One record in twenty is of the class that matters.
+# One record in twenty belongs to the class of interest.
 
 
 def _rare_class(codes: Sequence[Integers]) -> Floats:
@@ -88,7 +88,7 @@ def _rare_class(codes: Sequence[Integers]) -> Floats:
     return _two_classes(risk - 5.2)
 
 
-# The class is whether exactly one of two things holds, twice over; by itself each thing says little.
+# A nested exclusive or: each attribute by itself says little about the class.
 
 XOR_NOISE = 0.1
 
@@ -111,12 +111,12 @@ def _fifty(codes: Sequence[Integers]) -> Floats:
     return _two_classes(1.5 * (score + 1.2 * (numbers[4] > 10) * (categories[0] > 1) - 1.5))
 
 
-# Long grids of skewed amounts: where to cut is most of the question.
+# Long grids of skewed amounts: choosing the split positions is the difficult part.
 
 LONG = 5_000
 
 
-def _amounts(draw: Draw, rows: int) -> list[Integers]:
+def _amounts(draw: Simulation, rows: int) -> list[Integers]:
     spread = (0.9, 1.1, 0.7, 1.3)
     middles = (400, 150, 900, 60)
     drawn = [draw.lognormal(log(middle), width, rows) for middle, width in zip(middles, spread, strict=True)]
@@ -165,11 +165,11 @@ RECIPES: Mapping[str, Recipe] = {
                 *(_skewed(draw, rows, BRANCHES * LEAVES) for _ in range(3)),
                 _bell(draw, rows, 90, 45, 18),
             ],
-            chances=_many_categories,
+            probabilities=_many_categories,
         ),
         Recipe(
             name="five-classes",
-            summary="five classes, of 12 to 28 % each, that follow two sums of attributes",
+            summary="five classes of 12 to 28 % each, determined by two linear combinations of attributes",
             schema_text=_schema(
                 {"height": _grid(100), "weight": _grid(100), "grip": _grid(60), "colour": _COLOURS, "day": _grid(31)},
                 FIVE,
@@ -181,11 +181,11 @@ RECIPES: Mapping[str, Recipe] = {
                 draw.choice(6, rows, p=[0.3, 0.2, 0.2, 0.1, 0.1, 0.1]),
                 draw.integers(0, 31, rows),
             ],
-            chances=_five_classes,
+            probabilities=_five_classes,
         ),
         Recipe(
             name="rare-class",
-            summary="a class of 5 %, partly by an interaction; two classes",
+            summary="two classes, one of 5 %, partly determined by an interaction",
             schema_text=_schema(
                 {
                     "age": _grid(100),
@@ -205,11 +205,11 @@ RECIPES: Mapping[str, Recipe] = {
                 np.minimum(draw.poisson(0.7, rows), 9),
                 draw.integers(0, 7, rows),
             ],
-            chances=_rare_class,
+            probabilities=_rare_class,
         ),
         Recipe(
             name="xor",
-            summary="whether exactly one of two things holds, turned round in a corner of two numbers; 10 % noise",
+            summary="exclusive or of two attributes, inverted in a corner of two numbers; 10 % noise",
             schema_text=_schema(
                 {
                     "left": _flat("l0", "l1"),
@@ -227,7 +227,7 @@ RECIPES: Mapping[str, Recipe] = {
                 draw.integers(0, 20, rows),
                 *(draw.integers(0, 4, rows) for _ in range(4)),
             ],
-            chances=_xor,
+            probabilities=_xor,
         ),
         Recipe(
             name="fifty-attributes",
@@ -241,14 +241,14 @@ RECIPES: Mapping[str, Recipe] = {
                 *(_bell(draw, rows, 20, 10, 5) for _ in range(NUMBERS)),
                 *(draw.choice(5, rows, p=[0.3, 0.25, 0.2, 0.15, 0.1]) for _ in range(CATEGORIES)),
             ],
-            chances=_fifty,
+            probabilities=_fifty,
         ),
         Recipe(
             name="long-grids",
             summary="four skewed amounts on grids of 5,000 cells; two classes",
             schema_text=_schema(dict.fromkeys(("income", "debt", "wealth", "fees"), _grid(LONG)), ["no", "yes"]),
             predictors=_amounts,
-            chances=_long_grids,
+            probabilities=_long_grids,
         ),
     )
 }
@@ -256,5 +256,5 @@ RECIPES: Mapping[str, Recipe] = {
 
 def recipe_named(name: str) -> Recipe:
     if name not in RECIPES:
-        raise InputError(f"There is no generated table {name!r}. There is: {', '.join(RECIPES)}.")
+        raise InputError(f"Unknown generated table {name!r}. Available: {', '.join(RECIPES)}.")
     return RECIPES[name]

@@ -1,6 +1,7 @@
-"""Several owners' rows and the two ways to publish them: one joint release, or a release by each and their union.
+"""Two ways for several owners to publish their rows: one joint release, or separate releases and their union.
 
-For experiments on public tables. The joint release is made by its one-process twin, which has the joint laws of noise.
+For experiments on public tables. The joint release is simulated in one process, with the noise distributions of the
+joint protocol.
 """
 
 import hashlib
@@ -28,25 +29,25 @@ from scumble.privacy.holder import Holder
 from scumble.privacy.noise import PaidNoise, Simulation, simulation
 
 ROWS_AT_MOST = 1_000_000
-"""What the owners say in public of their number of rows: what `scumble join init` takes where nobody says more."""
+"""The public upper bound on the number of rows: the default of `scumble join init`."""
 
-CodedTable = tuple[Sample, Schema]
-"""A released table as its miner has it: rows, and the schema that codes them."""
+ReleasedTable = tuple[Sample, Schema]
+"""The rows of a released table and the schema of their codes."""
 
 
-def stream(purpose: str, seed: int) -> Simulation:
-    """A generator for one purpose, so that drawing more for one leaves all others as they were."""
+def generator_for(purpose: str, seed: int) -> Simulation:
+    """A random generator for one purpose. Drawing more for one purpose does not change the draws for the others."""
     return simulation(int.from_bytes(hashlib.sha256(f"{purpose} {seed}".encode()).digest()[:16], "big"))
 
 
-def shared_out(rows: Block, owners: int, seed: int) -> list[Block]:
-    """The rows at random among the owners, in parts as equal as can be."""
-    order = stream("owners", seed).permutation(len(rows[0]))
+def split_among_owners(rows: Block, owners: int, seed: int) -> list[Block]:
+    """Divide the rows at random among the owners, in parts whose sizes differ by at most one."""
+    order = generator_for("owners", seed).permutation(len(rows[0]))
     return [tuple(column[part] for column in rows) for part in np.array_split(order, owners)]
 
 
-def seats_of(owners: int) -> Seats:
-    """All owners compute; where there are two, an aggregator without rows does so as well."""
+def joint_roles(owners: int) -> Seats:
+    """All owners compute. Two owners need a third computing party: an aggregator without rows."""
     parties = tuple(range(max(owners, 3)))
     return Seats(
         parties=len(parties), compute=parties, owners=parties[:owners], threshold=default_threshold(len(parties))
@@ -54,32 +55,32 @@ def seats_of(owners: int) -> Seats:
 
 
 def release_jointly(parts: Sequence[Block], schema: Schema, method: Method, parameters: Any, seed: int) -> Release:
-    """One release of all owners' rows, by the twin of the joint holder.
+    """One release of all owners' rows, by the simulated joint holder.
 
-    The owners' counts add up to those of all rows, and no law of noise depends on how many owners there are. So the
-    same rows and seed give the same release whatever their number.
+    The owners' counts add up to those of all rows, and the noise does not depend on the number of owners. So the same
+    rows and seed give the same release for any number of owners.
     """
-    plan = joint_plan(method.plan(schema, parameters), seats_of(len(parts)), schema)
+    plan = joint_plan(method.plan(schema, parameters), joint_roles(len(parts)), schema)
     engine = MemoryEngine(list(parts), schema)
-    holder = twin_holder(engine=engine, plan=plan, rows_at_most=ROWS_AT_MOST, draw=stream("joint", seed))
+    holder = twin_holder(engine=engine, plan=plan, rows_at_most=ROWS_AT_MOST, draw=generator_for("joint", seed))
     return replace(method.run(schema, parameters, holder), plan=plan)
 
 
 def release_apart(parts: Sequence[Block], schema: Schema, method: Method, parameters: Any) -> list[Release]:
-    """A release by each owner alone, each at full epsilon, for no person is in two of the tables."""
+    """One release by each owner, each at full epsilon: no person is in two tables, so parallel composition applies."""
     plan = method.plan(schema, parameters)
     holders = (Holder(engine=MemoryEngine([part], schema), noise=PaidNoise(), plan=plan) for part in parts)
     return [method.run(schema, parameters, holder) for holder in holders]
 
 
-def union(published: Sequence[CodedTable], schema: Schema, seed: int) -> CodedTable:
-    """All owners' released rows as one table, which a miner can learn from like from any other.
+def union(published: Sequence[ReleasedTable], schema: Schema, seed: int) -> ReleasedTable:
+    """All owners' released rows as one table.
 
-    The owners generalized differently. So the table has every boundary that any of them has, and a row whose value
-    spans several of the pieces gets one of them, drawn by how many of the public domain's values it holds: its owner
-    said no more.
+    The owners' generalizations differ, so the union uses their common refinement. If a row's value covers several of
+    the refined values, one of them is drawn with probability proportional to the number of public domain values it
+    contains, because the release does not say more.
     """
-    draw = stream("union", seed)
+    draw = generator_for("union", seed)
     cut = common_refinement([each for _, each in published], schema)
     codes = [_refined(sample, each, cut, draw) for sample, each in published]
     labels = [np.repeat(sample.labels, sample.counts) for sample, _ in published]
@@ -97,14 +98,16 @@ def common_refinement(published: Sequence[Schema], schema: Schema) -> Cut:
 
 
 def _firsts(attribute: Attribute, published: Schema) -> Integers:
-    """Where each published value begins among the codes of the public domain, of which it is an interval."""
+    """The first public code of each published value. A published value is an interval of public codes."""
     codes = recoding(attribute.domain, published[attribute.name].domain)
     return np.searchsorted(codes, np.arange(codes[-1] + 1))
 
 
 def _node(attribute: Attribute, low: int, high: int) -> Node:
-    """The generalized value over these codes. Nodes of a tree are nested or apart, so the finer of two cuts is one of
-    its nodes everywhere."""
+    """The generalized value that covers exactly these codes.
+
+    Nodes of a taxonomy are nested or disjoint, so the common refinement of two cuts consists of nodes too.
+    """
     domain = attribute.domain
     if isinstance(domain, Grid):
         return domain.interval(low, high)
@@ -112,7 +115,7 @@ def _node(attribute: Attribute, low: int, high: int) -> Node:
 
 
 def _refined(sample: Sample, published: Schema, cut: Cut, draw: Simulation) -> Integers:
-    """A released table's rows, one by one, each in one of the cut's cells within its own."""
+    """The rows of a released table, repeated by their counts, each in a cell of the cut inside its published cell."""
     columns = []
     for place, attribute in enumerate(cut.schema.predictors):
         bounds = np.append(_firsts(attribute, published), attribute.domain.size)

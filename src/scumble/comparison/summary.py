@@ -1,4 +1,4 @@
-"""What a comparison says: means with 95 % bands, and differences between contenders on the same splits."""
+"""Summarizes a comparison: means with 95 % confidence bands, and paired differences between contenders."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,11 +9,11 @@ from typing import Any
 
 from scipy.stats import t as student
 
-from scumble.comparison.compare import Outcome
+from scumble.comparison.compare import TrialOutcome
 from scumble.comparison.contenders import OWN
 
 CONFIDENCE = 0.95
-MEASURES: Mapping[str, Callable[[Outcome], float | None]] = {
+MEASURES: Mapping[str, Callable[[TrialOutcome], float | None]] = {
     "accuracy": lambda outcome: outcome.accuracy,
     "auc": lambda outcome: outcome.auc,
 }
@@ -21,7 +21,7 @@ MEASURES: Mapping[str, Callable[[Outcome], float | None]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Mean:
-    """The mean of values with its standard error and the half width of its 95 % band; None of fewer than two values."""
+    """A mean with its standard error and the half width of its 95 % confidence band; both None for a single value."""
 
     number: int
     mean: float
@@ -43,8 +43,8 @@ class Mean:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
-    """One contender's mean by one measure."""
+class MeanScore:
+    """The mean of one measure for one contender, epsilon and classifier."""
 
     table: str
     contender: str
@@ -53,7 +53,7 @@ class Line:
     measure: str
     value: Mean
     cpu_seconds: float
-    """The median of making the table or model; reading, training and judging are not in it."""
+    """The median time to make the table or model; reading, training and scoring are excluded."""
 
     def to_json(self) -> dict[str, Any]:
         plain = asdict(self)
@@ -62,7 +62,7 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """A reference minus another contender, split by split."""
+    """The mean over splits of the reference's score minus another contender's score on the same split."""
 
     table: str
     reference: str
@@ -72,11 +72,11 @@ class Difference:
     measure: str
     value: Mean
     cpu_ratio: float | None
-    """How many times as much CPU the other took; None where either took none worth measuring."""
+    """CPU seconds of the other contender over those of the reference; None if either is zero."""
 
     @property
     def verdict(self) -> str:
-        """`ahead` or `behind` where the mean lies more than two standard errors off zero, else `level`."""
+        """`ahead` or `behind` if the mean is more than two standard errors from zero, otherwise `level`."""
         error = self.value.error
         if error is None or abs(self.value.mean) <= 2 * error:
             return "level" if error is not None else "one split"
@@ -88,9 +88,9 @@ class Difference:
         return {**rest, **plain["value"], "verdict": self.verdict, "cpu_ratio": self.cpu_ratio}
 
 
-def means(outcomes: Iterable[Outcome]) -> list[Line]:
-    """A line for each table, contender, epsilon, classifier and measure, in the order of the outcomes."""
-    groups: dict[tuple[str, str, str, str], list[Outcome]] = defaultdict(list)
+def mean_scores(outcomes: Iterable[TrialOutcome]) -> list[MeanScore]:
+    """One mean for each table, contender, epsilon, classifier and measure, in the order of the outcomes."""
+    groups: dict[tuple[str, str, str, str], list[TrialOutcome]] = defaultdict(list)
     for outcome in outcomes:
         groups[outcome.table, outcome.contender, outcome.epsilon, outcome.classifier].append(outcome)
     lines = []
@@ -99,7 +99,7 @@ def means(outcomes: Iterable[Outcome]) -> list[Line]:
             values = [value for outcome in group if (value := read(outcome)) is not None]
             if values:
                 lines.append(
-                    Line(
+                    MeanScore(
                         table=table,
                         contender=contender,
                         epsilon=epsilon,
@@ -112,10 +112,10 @@ def means(outcomes: Iterable[Outcome]) -> list[Line]:
     return lines
 
 
-def differences(outcomes: Sequence[Outcome], reference: str) -> list[Difference]:
-    """The reference against everybody else, on the splits that both have, at the same epsilon and classifier.
+def paired_differences(outcomes: Sequence[TrialOutcome], reference: str) -> list[Difference]:
+    """The reference against every other contender, on the splits that both have, at the same epsilon and classifier.
 
-    Raw rows stand against every epsilon. A contender that is a model of its own stands against each classifier.
+    Raw rows are compared at every epsilon. A contender with its own model is compared with every classifier.
     """
     mine = {_place(outcome): outcome for outcome in outcomes if outcome.contender == reference}
     settings = list(dict.fromkeys((table, epsilon, classifier) for table, epsilon, classifier, _ in mine))
@@ -147,13 +147,13 @@ def differences(outcomes: Sequence[Outcome], reference: str) -> list[Difference]
     return found
 
 
-def _place(outcome: Outcome) -> tuple[str, str, str, int]:
+def _place(outcome: TrialOutcome) -> tuple[str, str, str, int]:
     return outcome.table, outcome.epsilon, outcome.classifier, outcome.split
 
 
 def _match(
-    theirs: Mapping[tuple[str, str, str, int], Outcome], table: str, epsilon: str, classifier: str, split: int
-) -> Outcome | None:
+    theirs: Mapping[tuple[str, str, str, int], TrialOutcome], table: str, epsilon: str, classifier: str, split: int
+) -> TrialOutcome | None:
     for budget in (epsilon, ""):
         for name in (classifier, OWN):
             if (table, budget, name, split) in theirs:
@@ -161,7 +161,7 @@ def _match(
     return None
 
 
-def _ratio(pairs: Sequence[tuple[Outcome, Outcome]]) -> float | None:
+def _ratio(pairs: Sequence[tuple[TrialOutcome, TrialOutcome]]) -> float | None:
     ours = median(ours.cpu_seconds for ours, _ in pairs) if pairs else 0.0
     theirs = median(theirs.cpu_seconds for _, theirs in pairs) if pairs else 0.0
     return theirs / ours if ours > 0 and theirs > 0 else None

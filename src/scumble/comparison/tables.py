@@ -1,4 +1,4 @@
-"""Tables by name, coded and in memory: real ones from SCUMBLE_DATA, made-up ones, and files with a schema beside."""
+"""Loads tables by name, coded in memory: real data sets from SCUMBLE_DATA, generated tables, files with a schema."""
 
 import hashlib
 from functools import cache
@@ -15,35 +15,35 @@ from scumble.files.schema_file import read_schema
 from scumble.sources import check_columns, open_source
 
 REAL = ("adult",)
-"""The real sets that have a class to predict."""
+"""The real data sets that have a class to predict."""
 SEED = 2011
-MADE_UP_ROWS = 30_000
+GENERATED_ROWS = 30_000
 NAMES = (*REAL, "patients", *RECIPES)
 
 
 @cache
 def table_named(name: str) -> CodedTable:
-    """A table of the list above, or `FILE@SCHEMA`: a CSV or Parquet file and its schema file."""
+    """A table named in `NAMES`, or `FILE@SCHEMA`: a CSV or Parquet file and its schema file."""
     if name in REAL:
         dataset = datasets.load(name)
         return CodedTable.read(open_source(dataset.path), dataset.schema)
     if name == "patients":
-        return CodedTable.read(open_source(patients(MADE_UP_ROWS, SEED)), patients_schema())
+        return CodedTable.read(open_source(patients(GENERATED_ROWS, SEED)), patients_schema())
     if name in RECIPES:
-        return RECIPES[name].table(rows=MADE_UP_ROWS, seed=SEED)
+        return RECIPES[name].table(rows=GENERATED_ROWS, seed=SEED)
     file, separator, schema_file = name.rpartition("@")
     if not separator:
-        raise InputError(f"There is no table {name!r}. There is: {', '.join(NAMES)}, or give FILE@SCHEMA.")
+        raise InputError(f"Unknown table {name!r}. Available: {', '.join(NAMES)}, or give FILE@SCHEMA.")
     source, schema = open_source(Path(file)), read_schema(Path(schema_file))
     check_columns(source, schema)
     if schema.target is None:
-        raise InputError(f"{schema_file} has no `target`, so there is no class to predict. Add one.")
+        raise InputError(f"The schema {schema_file} has no `target`, so there is no class to predict. Add a `target`.")
     return CodedTable.read(source, schema)
 
 
 @cache
 def digest_of_table(name: str) -> str:
-    """A fingerprint of a table's codes, for names of cached results. Public tables only: it is not keyed."""
+    """An unkeyed digest of a table's codes, for names of cached results. Use it for public tables only."""
     digest = hashlib.sha256()
     table = table_named(name)
     for attribute, column in zip(table.schema.attributes, table.columns, strict=True):

@@ -1,6 +1,6 @@
-"""Trials: release a training part, mine it, judge on the rest; in memory, with the shipped method, holder and noise.
+"""A trial: release the training part of a table, train on the release, score on the test part.
 
-For measuring methods on data that are public already. Nothing here keeps a ledger.
+It runs in memory with the production method, holder and noise. Use public tables only: no ledger is charged.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ class CodedTable:
         return CodedTable(schema=self.schema, columns=tuple(column[rows] for column in self.columns))
 
     def sample(self, published: Schema) -> Sample:
-        """The rows as a miner would code them by a published schema."""
+        """The rows coded by a published schema, as training and scoring need them."""
         codes = {}
         for attribute, column in zip(self.schema.attributes, self.columns, strict=True):
             codes[attribute.name] = recoding(attribute.domain, published[attribute.name].domain)[column]
@@ -66,7 +66,7 @@ def trial(
     classifiers: Sequence[str] = ("tree",),
     table: str | None = None,
 ) -> dict[str, Any]:
-    """One release of `train`, mined and judged on `test`: its recommended table, or the one that is named."""
+    """Scores on `test` of classifiers trained on one release of `train`: on its recommended table or the named one."""
     chosen = method_named(method)
     engine = MemoryEngine([train.columns], train.schema)
     made = run(chosen, train.schema, parameters_of(chosen, dict(parameters)), engine, PaidNoise())

@@ -1,4 +1,4 @@
-"""The demo: made-up patients, a plan, a release, an evaluation, a refused second release, and the checks."""
+"""The demo on synthetic patients: plan, release, evaluation, a refused second release, and verification."""
 
 from dataclasses import dataclass, field
 from itertools import count
@@ -7,33 +7,33 @@ from typing import Any, Protocol
 
 from scumble.demo.patients import write_patients
 from scumble.errors import BudgetError
-from scumble.flows import release as flow
 from scumble.flows.evaluate import evaluate
+from scumble.flows.release import Published, plan, release, verify
 from scumble.model.plan import Planned
 from scumble.privacy.ledger import Ledger
 
 
-class Watcher(Protocol):
-    """Somebody who wants to see the demo as it goes."""
+class DemoOutput(Protocol):
+    """Receives what the demo does, step by step."""
 
     def command(self, text: str) -> None: ...
     def text(self, text: str) -> None: ...
     def plan(self, planned: Planned) -> None: ...
-    def published(self, published: flow.Published) -> None: ...
+    def published(self, published: Published) -> None: ...
     def evaluation(self, result: dict[str, Any]) -> None: ...
 
 
-class _Nobody:
+class _Silent:
     def command(self, text: str) -> None: ...
     def text(self, text: str) -> None: ...
     def plan(self, planned: Planned) -> None: ...
-    def published(self, published: flow.Published) -> None: ...
+    def published(self, published: Published) -> None: ...
     def evaluation(self, result: dict[str, Any]) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Demo:
-    """What the demo left behind."""
+    """The results of the demo."""
 
     folder: Path
     release: Path
@@ -51,20 +51,20 @@ class Demo:
         }
 
 
-def run_demo(out: Path | None = None, *, watcher: Watcher | None = None) -> Demo:
-    """Everything a data owner does, in a folder of its own with a ledger of its own."""
-    show = watcher or _Nobody()
+def run_demo(out: Path | None = None, *, output: DemoOutput | None = None) -> Demo:
+    """Run everything a data owner does, in a new folder with a new ledger."""
+    show = output or _Silent()
     folder = _fresh_folder(out or Path("scumble-demo"))
     data, test, schema = folder / "patients.csv", folder / "test.csv", folder / "schema.yaml"
     target, ledger = folder / "release", folder / "ledger.db"
     write_patients(folder)
-    show.text(f"Made-up patients are in {folder}: patients.csv, test.csv, and schema.yaml, which is public.")
+    show.text(f"Synthetic patients are in {folder}: patients.csv, test.csv, and the public schema.yaml.")
 
     show.command(f"scumble plan --schema {schema} --epsilon 1")
-    show.plan(flow.plan(schema=schema, epsilon="1"))
+    show.plan(plan(schema=schema, epsilon="1"))
 
     show.command(f"scumble release {data} --schema {schema} --epsilon 1 --ledger {ledger} --out {target}")
-    show.published(flow.release(data, schema=schema, epsilon="1", ledger=ledger, out=target))
+    show.published(release(data, schema=schema, epsilon="1", ledger=ledger, out=target))
 
     show.command(f"scumble evaluate {target} --test {test} --train {data}")
     scores = evaluate(target, test=test, train=data)
@@ -76,27 +76,29 @@ def run_demo(out: Path | None = None, *, watcher: Watcher | None = None) -> Demo
     show.text(f"refused, exit code 3: {refused}")
 
     show.command(f"scumble verify {target}")
-    checks = tuple(flow.verify(target))
+    checks = tuple(verify(target))
     show.text("\n".join(f"  ok  {check}" for check in checks))
 
     show.command(f"scumble ledger verify --ledger {ledger}")
-    with Ledger.open(ledger) as book:
-        entries = book.verify()
-    show.text(f"  ok  {entries} entries, chain and arithmetic hold")
-    show.text(f"\nOpen {target / 'report.html'} in a browser; {target / 'README.md'} is for the miner.")
+    with Ledger.open(ledger) as opened:
+        entries = opened.verify()
+    show.text(f"  ok  {entries} entries: hash chain and arithmetic are correct")
+    show.text(
+        f"\nOpen {target / 'report.html'} in a browser. {target / 'README.md'} is for whoever analyses the release."
+    )
     return Demo(folder=folder, release=target, evaluation=scores, refused=refused, checks=checks)
 
 
 def _expect_refusal(data: Path, schema: Path, ledger: Path, out: Path) -> str:
     try:
-        flow.release(data, schema=schema, epsilon="1", ledger=ledger, out=out)
+        release(data, schema=schema, epsilon="1", ledger=ledger, out=out)
     except BudgetError as refusal:
         return str(refusal)
-    raise AssertionError("the ledger let a second release pass")
+    raise AssertionError("the ledger accepted a second release")
 
 
 def _fresh_folder(out: Path) -> Path:
-    """`out`, or the first of `out`-2, `out`-3, ... that is not there yet: the demo runs every time, over nothing."""
+    """Create `out`, or the first of `out`-2, `out`-3, ... that does not exist: the demo overwrites nothing."""
     for number in count(1):
         folder = out if number == 1 else out.absolute().parent / f"{out.absolute().name}-{number}"
         try:
@@ -104,4 +106,4 @@ def _fresh_folder(out: Path) -> Path:
         except FileExistsError:
             continue
         return folder
-    raise AssertionError("numbers never end")
+    raise AssertionError("unreachable: the count has no end")

@@ -1,4 +1,4 @@
-"""Made-up patients: a table, its taxonomies and its schema, for the demo, the docs and the tests. Nobody is in it."""
+"""Synthetic patients: a table and its schema for the demo, the docs and the tests. No real person is in it."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from scumble.model.schema import Schema
 from scumble.privacy.noise import simulation
 
 PATIENTS_SCHEMA = """\
-# Everything in this file is public knowledge: it is written down before anybody looks at the rows.
+# Everything in this file is public: it was written without looking at the rows.
 scumble: schema/1
 unit: add-remove        # the guarantee is about adding or removing one patient
 target: readmitted      # the class a miner will predict
@@ -54,7 +54,7 @@ def patients_schema() -> Schema:
 
 
 def patients(rows: int, seed: int) -> pa.Table:
-    """Patients whose readmission depends on age, earlier stays, medicines and the way they came in."""
+    """Patients whose readmission depends on earlier stays, medicines, the kind of admission, and the ward."""
     draw = simulation(seed)
     ward = draw.choice(len(WARDS), rows, p=[0.16, 0.12, 0.1, 0.14, 0.14, 0.1, 0.06, 0.1, 0.08])
     typical_age = np.array([66, 62, 61, 81, 58, 45, 67, 31, 8])[ward]
@@ -83,7 +83,7 @@ def patients(rows: int, seed: int) -> pa.Table:
 
 
 def write_patients(folder: Path, *, rows: int = 20_000, seed: int = 1) -> None:
-    """patients.csv, test.csv (a quarter as many others) and schema.yaml in a folder."""
+    """Write patients.csv, test.csv (a quarter as many other patients) and schema.yaml into a folder."""
     pacsv.write_csv(patients(rows, seed), folder / "patients.csv")
     pacsv.write_csv(patients(rows // 4, seed + 1), folder / "test.csv")
     (folder / "schema.yaml").write_text(PATIENTS_SCHEMA, encoding="utf-8")

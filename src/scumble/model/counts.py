@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scumble.model.cut import Cut
 
 Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,20 +1,22 @@
-"""What reproducing a figure of a paper gives: rows, a plot, and the paper's printed claims beside what we find."""
+"""The result of reproducing a figure: rows, a plot, and the paper's claims compared with our results."""
 
 import csv
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from scumble.charts import Chart, write_svg
-
-Progress = Callable[[str, int, int | None], None]
+from scumble.flows.progress import Progress
 
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """Something a paper prints, what it prints, what we find, and whether the two agree (None: not ours to judge)."""
+    """A statement of a paper, the value it prints, our value, and whether the two agree.
+
+    `holds` is None if the paper makes no statement that our value could confirm or refute.
+    """
 
     text: str
     paper: str
@@ -31,12 +33,12 @@ class Figure:
     claims: tuple[Claim, ...]
     chart: Chart
     notes: tuple[str, ...] = ()
-    """How this differs from the paper's experiment."""
+    """How the reproduction differs from the paper's experiment."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """How a figure is wanted. `runs` None: as many as in the paper. What was computed before is read from `cache`."""
+    """How to reproduce a figure. `runs` None means as many as in the paper. Earlier results are read from `cache`."""
 
     cache: Path
     runs: int | None = None
@@ -45,26 +47,27 @@ class Request:
 
 
 def write_figure(name: str, figure: Figure, folder: Path) -> dict[str, Any]:
-    """NAME.csv, NAME.svg, NAME.md and NAME.json in a folder; what the JSON says."""
+    """Write NAME.csv, NAME.svg, NAME.md and NAME.json into a folder; return the JSON object."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(figure.rows[0]) if figure.rows else [], lineterminator="\n")
         writer.writeheader()
         writer.writerows(figure.rows)
     write_svg(figure.chart, folder / f"{name}.svg")
-    told = {
+    summary = {
         "figure": name,
         "title": figure.title,
         "claims": [asdict(claim) for claim in figure.claims],
         "notes": list(figure.notes),
         "rows": [dict(row) for row in figure.rows],
     }
-    (folder / f"{name}.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-    (folder / f"{name}.md").write_text(markdown(name, figure), encoding="utf-8")
-    return told
+    (folder / f"{name}.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    (folder / f"{name}.md").write_text(figure_page(name, figure), encoding="utf-8")
+    return summary
 
 
-def markdown(name: str, figure: Figure) -> str:
+def figure_page(name: str, figure: Figure) -> str:
+    """The figure with its claims and notes, as Markdown."""
     text = [f"# {figure.title}", "", f"![{figure.title}]({name}.svg)", ""]
     text += ["| claim | paper | ours | |", "|---|---|---|---|"]
     text += [f"| {claim.text} | {claim.paper} | {claim.ours} | {verdict(claim)} |" for claim in figure.claims]

@@ -29,7 +29,7 @@ from scumble.model.taxonomy import Grid
 from scumble.privacy.holder import OFFSET_BITS, Holder
 from scumble.privacy.noise import PaidNoise, Selection, simulation
 from scumble.privacy.query import Block, RowChoice, RowMeasurement, RowQuery, Sensitivity
-from scumble.reproductions.microaggregation.figures import Table, constant_line, containing, default_line
+from scumble.reproductions.microaggregation.figures import NumericTable, constant_line, containing, default_line
 from scumble.reproductions.microaggregation.violation import distance_apart, exact_centres, random_changes
 
 SCHEMA = parse_schema(
@@ -318,7 +318,7 @@ def test_sizes_keep_the_public_number_of_rows() -> None:
 def test_groups_are_near_the_rows_and_means_average_to_theirs() -> None:
     schema = generated_schema(20_000)
     rows = generated_rows(20_000)
-    table = Table("generated", schema, rows)
+    table = NumericTable("generated", schema, rows)
     constant = constant_line(table).il1s
     median = default_line(table, Fraction(1), 2, PaidNoise())
     mean = default_line(table, Fraction(1), 2, PaidNoise(), centre="mean")
@@ -349,7 +349,7 @@ WANTED = {"census": (0.80, 0.70, 0.36, 0.23), "eia": (0.41, 0.34, 0.17, 0.085)}
 @pytest.mark.parametrize("name", list(WANTED))
 def test_the_default_reaches_what_is_wanted(data_folder: Path, name: str) -> None:
     """Few runs here, 40 in benchmarks/microaggregation.py; the means lie several standard errors below the bounds."""
-    table = Table.load(name)
+    table = NumericTable.load(name)
     for epsilon, wanted, runs in zip(("0.01", "0.1", "1", "10"), WANTED[name], (2, 8, 6, 4), strict=True):
         line = default_line(table, Fraction(epsilon), runs, PaidNoise())
         assert line.il1s <= wanted, f"eps {epsilon}"

@@ -1,4 +1,4 @@
-"""The paper's figures with their claims, on a few sizes; and the violation of S-MDAV's claim, shown."""
+"""The paper's figures and claims for a few group sizes, and the violation of S-MDAV's privacy claim."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -14,7 +14,13 @@ from hypothesis.extra.numpy import arrays
 from scumble.methods.mdav.queries import Grouping, GroupSums
 from scumble.model.guarantee import Unit
 from scumble.privacy.noise import PaidNoise
-from scumble.reproductions.microaggregation.figures import Line, Table, claims, figure_4, figure_5_or_6
+from scumble.reproductions.microaggregation.figures import (
+    FigurePoint,
+    NumericTable,
+    figure_4,
+    figure_5_or_6,
+    judged_claims,
+)
 from scumble.reproductions.microaggregation.violation import (
     Verdict,
     claimed_distance,
@@ -30,42 +36,44 @@ from scumble.reproductions.microaggregation.violation import (
 
 
 def test_the_figures_of_the_paper_hold_on_census(data_folder: Path) -> None:
-    """Sizes away from the ties at k = sqrt n and k = 2, where three runs would tell noise from noise."""
-    table = Table.load("census")
+    """Sizes away from the ties at k = sqrt n and k = 2, where three runs would only compare noise with noise."""
+    table = NumericTable.load("census")
     sizes = (2, 5, 20, 50, 100)
     lines = [*figure_4(table, sizes), *figure_5_or_6(table, sizes=sizes, epsilons=(Fraction(1, 10), Fraction(1)))]
-    told = claims(lines, len(table.codes))
-    assert len(told) == 1 + 2 * 6
-    assert all(told.values()), [claim for claim, holds in told.items() if not holds]
+    judged = judged_claims(lines, len(table.codes))
+    assert len(judged) == 1 + 2 * 6
+    assert all(judged.values()), [claim for claim, holds in judged.items() if not holds]
 
 
 def test_figure_4_holds_on_eia(data_folder: Path) -> None:
-    table = Table.load("eia")
-    assert all(claims([*figure_4(table, (2, 10, 50, 100))], len(table.codes)).values())
+    table = NumericTable.load("eia")
+    assert all(judged_claims([*figure_4(table, (2, 10, 50, 100))], len(table.codes)).values())
 
 
 def test_the_claims_can_fail() -> None:
-    fields = {"dataset": "made up", "epsilon": "1"}
+    fields = {"dataset": "invented", "epsilon": "1"}
     lines = [
-        Line(**fields, method="eps-dp", il1s=5, clamped=4),
-        *(Line(**fields, method="i-mdav", k=k, il1s=i, clamped=i) for k, i in ((2, 9.0), (20, 3.0))),
-        *(Line(**fields, method="s-mdav", k=k, il1s=i, clamped=i) for k, i in ((2, 4.0), (20, 2.0))),
-        Line(**fields, method="microaggregate", il1s=1, clamped=1),
-        Line(dataset="made up", method="constant", il1s=1, clamped=1),
+        FigurePoint(**fields, method="eps-dp", il1s=5, clamped=4),
+        *(FigurePoint(**fields, method="i-mdav", k=k, il1s=i, clamped=i) for k, i in ((2, 9.0), (20, 3.0))),
+        *(FigurePoint(**fields, method="s-mdav", k=k, il1s=i, clamped=i) for k, i in ((2, 4.0), (20, 2.0))),
+        FigurePoint(**fields, method="microaggregate", il1s=1, clamped=1),
+        FigurePoint(dataset="invented", method="constant", il1s=1, clamped=1),
     ]
-    assert all(claims(lines, 100).values())
+    assert all(judged_claims(lines, 100).values())
     for place, loss in ((0, 1.0), (1, 3.0), (2, 6.0), (4, 3.5), (5, 2.0)):
         changed = [*lines[:place], replace(lines[place], il1s=loss), *lines[place + 1 :]]
-        assert not all(claims(changed, 100).values()), place
+        assert not all(judged_claims(changed, 100).values()), place
 
 
-def test_one_record_turns_all_of_s_mdavs_groups_round() -> None:
+def test_one_record_changes_all_groups_of_s_mdav() -> None:
     k = 100
     one, other = square(k)
     assert int((one != other).any(axis=1).sum()) == 1
     apart = distance_apart(exact_centres(one, k), exact_centres(other, k))
-    assert apart > 40 * claimed_distance(2, k), "matched in the best possible way, and yet"
-    assert pair_distance(one, len(one) - 1, other[-1], k) <= claimed_distance(2, k), "handed both tables, it keeps it"
+    assert apart > 40 * claimed_distance(2, k), "even under the best matching"
+    assert pair_distance(one, len(one) - 1, other[-1], k) <= claimed_distance(2, k), (
+        "Algorithm 1 with both tables satisfies the claim"
+    )
 
 
 @given(
@@ -73,7 +81,7 @@ def test_one_record_turns_all_of_s_mdavs_groups_round() -> None:
     row=st.integers(0, 13),
     replacement=arrays(np.int64, 2, elements=st.integers(0, 1000)),
 )
-def test_figure_3_keeps_the_claim_for_the_pair_it_is_handed(
+def test_figure_3_satisfies_the_claim_for_the_pair_it_receives(
     table: np.ndarray, row: int, replacement: np.ndarray
 ) -> None:
     query = GroupSums(schema=grid_schema(14, 2), grouping=Grouping.STABLE, k=4)
@@ -85,7 +93,7 @@ def test_figure_3_keeps_the_claim_for_the_pair_it_is_handed(
 
 @pytest.mark.parametrize(("epsilon", "runs"), [("0.5", 150), ("1", 150)])
 def test_a_distinguisher_wins_more_often_than_the_claim_allows(epsilon: str, runs: int) -> None:
-    """The square's tables differ by a hair. At 150 runs the bound on the ratio is near 10, wrong once in a million."""
+    """At 150 runs the lower bound on the ratio is near 10, wrong with probability at most one in a million."""
     verdict = distinguish(*square(100), k=100, epsilon=Fraction(epsilon), runs=runs)
     assert verdict.violated and verdict.ratio > exp(Fraction(epsilon)) * 2
 

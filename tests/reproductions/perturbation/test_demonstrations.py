@@ -1,4 +1,4 @@
-"""The demonstrations beside the paper's figures: filtering, local privacy at equal accuracy, and the limit of ranks."""
+"""Figures beyond the paper's: filtering, local differential privacy, and the limits of association by ranks."""
 
 from pathlib import Path
 
@@ -11,11 +11,11 @@ from scumble.privacy.noise import simulation
 from scumble.reproductions.figure import Request
 from scumble.reproductions.perturbation import charts, figures, filtering, limits, local_privacy
 from scumble.reproductions.perturbation.filtering import filtered, noise_variance, widths
-from scumble.reproductions.perturbation.limits import TOLD
+from scumble.reproductions.perturbation.limits import TRUE_DISTRIBUTIONS
 
 
 def test_the_filter_is_the_best_linear_guess() -> None:
-    """Against regression of the truth on the published values, which nobody but us can do."""
+    """Compared with a regression of the true values on the published ones, which an adversary cannot compute."""
     draw = simulation(1)
     true = filtering.correlated(4, 0.8, 40_000, draw)
     noise = draw.normal(0, 20, true.shape)
@@ -39,23 +39,23 @@ def test_the_noise_is_as_wide_as_the_model_says() -> None:
 def test_what_goes_together_can_be_filtered_and_what_does_not_cannot() -> None:
     loose = widths("gaussian", 10, 0.0, people=5_000)
     tight = widths("gaussian", 10, 0.95, people=5_000)
-    assert loose["the published value"] == pytest.approx(1.0, abs=0.05), "the promise, as it stands"
+    assert loose["the published value"] == pytest.approx(1.0, abs=0.05), "the nominal privacy of a single value"
     assert loose["filtered together"] == pytest.approx(loose["filtered alone"], rel=0.05)
     assert tight["filtered together"] < 0.7 * tight["filtered alone"] < 0.5
 
 
 def test_true_distributions_bound_what_ranks_can_do() -> None:
     rows = limits.limits(1, 0, training=6_000, testing=1_000)
-    assert {row["algorithm"] for row in rows} == {*figures.AS_PRINTED, TOLD}
-    told = [row["accuracy"] for row in rows if row["algorithm"] == TOLD]
-    assert min(told) > 0.97, "with one attribute to find, ranks lose next to nothing"
+    assert {row["algorithm"] for row in rows} == {*figures.AS_PRINTED, TRUE_DISTRIBUTIONS}
+    accuracies = [row["accuracy"] for row in rows if row["algorithm"] == TRUE_DISTRIBUTIONS]
+    assert min(accuracies) > 0.97, "a function of one attribute loses almost nothing by association"
 
 
 def test_the_same_task_under_epsilon(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(local_privacy, "NEEDED", {1: ("age",)})
     monkeypatch.setattr(local_privacy, "EPSILONS", (4, 16))
     monkeypatch.setattr(local_privacy, "TRAINING", 20_000)
-    figure = local_privacy.as_local(Request(cache=tmp_path, runs=1))
+    figure = local_privacy.local_privacy_figure(Request(cache=tmp_path, runs=1))
     found = {(row["told"], row["promise"]): row["accuracy"] for row in figure.rows}
     assert found[local_privacy.ENOUGH, "16"] > 0.85 > 0.8 > found[local_privacy.EVERYTHING, "4"]
     assert found[local_privacy.EVERYTHING, local_privacy.INTERVAL] > 0.9
@@ -66,10 +66,10 @@ def test_the_demonstrations_are_figures(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(filtering, "PEOPLE", 1_000)
     monkeypatch.setattr(filtering, "NUMBERS", (1, 10))
-    for module in (figures, charts):
+    for module in (figures, charts, limits):
         monkeypatch.setattr(module, "TRAINING", 1_000)
         monkeypatch.setattr(module, "TESTING", 100)
-    assert limits.as_limits(Request(cache=tmp_path, runs=1)).claims
-    told = scumble("reproduce", "as-filter", "--json").json
-    assert any(claim["holds"] is False for claim in told["claims"])
+    assert limits.limits_figure(Request(cache=tmp_path, runs=1)).claims
+    summary = scumble("reproduce", "as-filter", "--json").json
+    assert any(claim["holds"] is False for claim in summary["claims"])
     assert "<svg" in Path("scumble-figures/as-filter.svg").read_text()

@@ -1,4 +1,4 @@
-"""The generator follows Tables 2 and 3 of the paper, and the figures' code finds what it should at small sizes."""
+"""The generator follows Tables 2 and 3 of the paper; the figures are correct at small sizes."""
 
 from collections import Counter
 
@@ -11,12 +11,12 @@ from scumble.mining.reconstruction.smoothing import Rule
 from scumble.privacy.noise import simulation
 from scumble.reproductions.perturbation.claims import figure_5_claims, figure_6_claims
 from scumble.reproductions.perturbation.figures import (
-    accuracies,
     figure_2,
     figure_2_claims,
     figure_2_distances,
     table_1,
     table_1_claims,
+    tree_accuracies,
 )
 from scumble.reproductions.perturbation.people import (
     BLOCK,
@@ -26,7 +26,7 @@ from scumble.reproductions.perturbation.people import (
     codes,
     draw_people,
     generate,
-    stream,
+    people_in_blocks,
 )
 
 PEOPLE = draw_people(60_000, simulation(1))
@@ -49,7 +49,7 @@ def test_commission_and_house_values_depend_as_table_2_says() -> None:
 
 
 def function_2(age: int, salary: int) -> bool:
-    """Table 3 with the misprint mended, as it stands."""
+    """Table 3 with the misprint corrected."""
     return (
         (age < 40 and 50_000 <= salary <= 100_000)
         or (40 <= age < 60 and 75_000 <= salary <= 125_000)
@@ -67,14 +67,14 @@ def function_3(age: int, level: int, salary: int) -> bool:
 
 def test_functions_are_those_of_table_3() -> None:
     rows = [{name: int(column[row]) for name, column in PEOPLE.items()} for row in range(3_000)]
-    told = {number: function(PEOPLE)[:3_000].tolist() for number, function in FUNCTIONS.items()}
-    assert told[1] == [p["age"] < 40 or p["age"] >= 60 for p in rows]
-    assert told[2] == [function_2(p["age"], p["salary"]) for p in rows]
-    assert told[3] == [function_3(p["age"], p["elevel"], p["salary"]) for p in rows]
+    results = {number: function(PEOPLE)[:3_000].tolist() for number, function in FUNCTIONS.items()}
+    assert results[1] == [p["age"] < 40 or p["age"] >= 60 for p in rows]
+    assert results[2] == [function_2(p["age"], p["salary"]) for p in rows]
+    assert results[3] == [function_3(p["age"], p["elevel"], p["salary"]) for p in rows]
     disposable = [0.67 * (p["salary"] + p["commission"]) - 0.2 * p["loan"] - 10_000 for p in rows]
-    assert told[4] == [value > 0 for value in disposable]
+    assert results[4] == [value > 0 for value in disposable]
     equity = [0.1 * p["hvalue"] * max(p["hyears"] - 20, 0) for p in rows]
-    assert told[5] == [value + 0.2 * more > 0 for value, more in zip(disposable, equity, strict=True)]
+    assert results[5] == [value + 0.2 * more > 0 for value, more in zip(disposable, equity, strict=True)]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -90,17 +90,17 @@ def test_classes_are_balanced_labels_right_and_seeds_repeat(function: int) -> No
         assert column.min() >= 0 and column.max() < attribute.domain.size
 
 
-def test_a_stream_is_blocks_of_bounded_size_and_refuses_other_functions() -> None:
-    sizes = [len(labels) for _, labels in stream(1, 2 * BLOCK + 5, seed=1)]
+def test_people_come_in_blocks_of_bounded_size_and_refuses_other_functions() -> None:
+    sizes = [len(labels) for _, labels in people_in_blocks(1, 2 * BLOCK + 5, seed=1)]
     assert sizes == [BLOCK, BLOCK, 5]
     with pytest.raises(InputError, match="function 6"):
-        next(stream(6, 10))
+        next(people_in_blocks(6, 10))
 
 
 def test_table_1_holds_but_for_the_misprint() -> None:
     (claim,) = table_1_claims(table_1())
     assert claim.holds
-    assert claim.measured == "1.349, 3.920, 6.581"
+    assert claim.ours == "1.349, 3.920, 6.581"
     wrong = [{**row, "width": 2 * row["width"]} for row in table_1()]
     assert not table_1_claims(wrong)[0].holds
 
@@ -122,7 +122,7 @@ def test_figure_2_is_reconstructed() -> None:
 
 
 def test_accuracies_and_claims_at_a_small_size() -> None:
-    rows = list(accuracies(functions=(1,), runs=1, training=8_000, testing=2_000, privacy=("0%", "25%", "100%")))
+    rows = list(tree_accuracies(functions=(1,), runs=1, training=8_000, testing=2_000, privacy=("0%", "25%", "100%")))
     assert len(rows) == 1 + 2 * 2 * 4
     claims = {claim.text: claim for claim in figure_5_claims(rows)}
     assert claims["byclass very close to original at 25% privacy, function 1"].holds

@@ -1,21 +1,19 @@
 """Figures 3(a) and 3(b) of the DiffGen paper (KDD 2011): accuracy over the number of specializations, Max and InfoGain.
 
-Adult's own division into 30,162 training and 15,060 test rows, the paper's Algorithm 1, the mean of ten runs. C4.5 is
-replaced by the pruned tree that all of scumble is judged by. BA is that tree on the raw training rows, LA the share of
-the commonest class among the test rows.
+The data are Adult's own 30,162 training and 15,060 test rows, the method is the paper's Algorithm 1, and each point is
+the mean of ten runs. scumble's usual pruned tree replaces C4.5. BA is the accuracy of that tree on the raw training
+rows, LA the share of the most frequent class among the test rows.
 """
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from scumble.charts import Chart, Level, Panel, Point, Series
-from scumble.comparison.cached_runs import keep, kept_path, recall, run_all
+from scumble.charts import Chart, Panel, Point, ReferenceLine, Series
+from scumble.comparison.cached_runs import run_cached
 from scumble.comparison.contenders import JUDGE, digest_of_sources
 from scumble.comparison.summary import Mean
 from scumble.comparison.tables import digest_of_table, table_named
@@ -28,59 +26,29 @@ ROUNDS = (4, 6, 8, 10, 12, 14, 16)
 RUNS = 10
 TRAINING_ROWS = 30_162
 NEAR = 1.0
-"""Points of accuracy within which a figure read off the paper counts as reproduced: its own runs differ by as much."""
+"""Largest difference, in points of accuracy, that counts as agreement: the paper's own runs vary by as much."""
 PAPER_BASELINE, PAPER_LOWER_BOUND = 85.3, 75.5
 NOTES = (
-    "A pruned CART tree stands for C4.5.",
-    "Split values lie on the schema's public grids; the authors' program reads candidate values off the rows.",
-    "Categories and ranges come from the schema, and every cell is published, empty ones too.",
+    "A pruned CART tree replaces C4.5.",
+    "Split values come from the schema's public grids; the authors' program takes candidate values from the rows.",
+    "Categories and ranges come from the schema, and every cell is published, including empty ones.",
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Run:
-    """One release of the training rows as published, and the accuracy of its tree on the test rows, in %."""
-
-    score: str
-    epsilon: str
-    rounds: int
-    number: int
-    cache: Path
-
-    def __call__(self) -> tuple["Run", float]:
-        path = self.kept()
-        known = recall(path)
-        if known is None:
-            parameters = {
-                "epsilon": self.epsilon,
-                "selection": "published",
-                "score": self.score,
-                "rounds": self.rounds,
-            }
-            train, test = divided()
-            judged = trial(train, test, method="diffgen", parameters=parameters)
-            known = {**parameters, "run": self.number, "accuracy": 100 * judged["tree"]["accuracy"]}
-            keep(path, known)
-        return self, float(known["accuracy"])
-
-    def kept(self) -> Path:
-        version = digest_of_sources("scumble.methods.diffgen.method", *JUDGE)
-        facts = {
-            **vars(self),
-            "cache": "",
-            "figure": "diffgen 3",
-            "version": version,
-            "adult": digest_of_table("adult"),
-        }
-        return kept_path(self.cache, facts)
+def run_accuracy(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """One release of the training rows by Algorithm 1, and the accuracy of its tree on the test rows, in %."""
+    settings = {name: facts[name] for name in ("epsilon", "score", "rounds")}
+    train, test = adult_split()
+    scores = trial(train, test, method="diffgen", parameters={**settings, "selection": "published"})
+    return {**settings, "run": facts["run"], "accuracy": 100 * scores["tree"]["accuracy"]}
 
 
 Curves = Mapping[tuple[str, str, int], Mean]
-"""For each score, epsilon and number of rounds: the mean accuracy of its runs."""
+"""The mean accuracy in % for each score, epsilon and number of rounds."""
 
 
 @cache
-def divided() -> tuple[CodedTable, CodedTable]:
+def adult_split() -> tuple[CodedTable, CodedTable]:
     """Adult's own training and test rows."""
     table = table_named("adult")
     return table.part(np.arange(TRAINING_ROWS)), table.part(np.arange(TRAINING_ROWS, table.rows))
@@ -88,24 +56,40 @@ def divided() -> tuple[CodedTable, CodedTable]:
 
 def baselines() -> tuple[float, float]:
     """BA and LA in %."""
-    train, test = (part.sample(part.schema) for part in divided())
+    train, test = (part.sample(part.schema) for part in adult_split())
     raw = score(train, test, table_named("adult").schema, classifiers=("tree",))
     return 100 * raw["tree"]["accuracy"], 100 * majority(train, test)
 
 
 def curves(scores: Sequence[str], request: Request) -> Curves:
-    """All runs, from the cache or anew."""
-    pieces = [
-        Run(score=score, epsilon=epsilon, rounds=rounds, number=number, cache=request.cache)
-        for number in range(request.runs or RUNS)
+    """The mean accuracy of the runs, computed or read from the cache."""
+    version, adult = digest_of_sources("scumble.methods.diffgen.method", *JUDGE), digest_of_table("adult")
+    facts = [
+        {
+            "figure": "diffgen 3",
+            "version": version,
+            "adult": adult,
+            "score": score,
+            "epsilon": epsilon,
+            "rounds": rounds,
+            "run": run,
+        }
+        for run in range(request.runs or RUNS)
         for score in scores
         for epsilon in EPSILONS
         for rounds in ROUNDS
     ]
+    results = run_cached(
+        facts,
+        run_accuracy,
+        cache=request.cache,
+        jobs=request.jobs,
+        progress=request.progress,
+        label="runs of published DiffGen",
+    )
     accuracies: dict[tuple[str, str, int], list[float]] = defaultdict(list)
-    for done, (run, accuracy) in enumerate(run_all(pieces, request.jobs), start=1):
-        accuracies[run.score, run.epsilon, run.rounds].append(accuracy)
-        request.progress("runs of published DiffGen", done, len(pieces))
+    for result in results:
+        accuracies[result["score"], result["epsilon"], result["rounds"]].append(float(result["accuracy"]))
     order = [(score, epsilon, rounds) for score in scores for epsilon in EPSILONS for rounds in ROUNDS]
     return {place: Mean.of(accuracies[place]) for place in order}
 
@@ -124,12 +108,12 @@ def figure_3b(request: Request) -> Figure:
 
 
 def claims_of_3a(found: Curves, base: float, lower: float) -> tuple[Claim, ...]:
-    """What section 5 prints about Max."""
+    """The statements about Max in section 5."""
     whole = found["max", "1", 10].mean
     halves = [found["max", "0.5", rounds].mean for rounds in ROUNDS]
     tenth = max(found["max", "0.1", rounds].mean for rounds in ROUNDS)
     return (
-        *_levels(base, lower),
+        *_baseline_claims(base, lower),
         _near("BA − CA at eps 1, h = 10", "around 3", base - whole, 3.0),
         _near("CA − LA at eps 1, h = 10", "6.74", whole - lower, 6.74),
         _span("BA − CA at eps 0.5, over h", (3.57, 4.8), [base - each for each in halves]),
@@ -142,7 +126,7 @@ def claims_of_3a(found: Curves, base: float, lower: float) -> tuple[Claim, ...]:
 
 
 def claims_of_3b(found: Curves, base: float, lower: float) -> tuple[Claim, ...]:
-    """What section 5 prints about InfoGain: no numbers, but that it does worse than Max."""
+    """The statement about InfoGain in section 5: it is worse than Max. The paper prints no numbers."""
     claims = []
     for epsilon in EPSILONS:
         infogain, maximum = (np.mean([found[kind, epsilon, h].mean for h in ROUNDS]) for kind in ("infogain", "max"))
@@ -154,10 +138,10 @@ def claims_of_3b(found: Curves, base: float, lower: float) -> tuple[Claim, ...]:
                 holds=bool(infogain < maximum),
             )
         )
-    return (*_levels(base, lower), *claims)
+    return (*_baseline_claims(base, lower), *claims)
 
 
-def _levels(base: float, lower: float) -> tuple[Claim, Claim]:
+def _baseline_claims(base: float, lower: float) -> tuple[Claim, Claim]:
     return (
         _near("BA, raw rows", f"{PAPER_BASELINE}", base, PAPER_BASELINE),
         _near("LA, the class alone", f"{PAPER_LOWER_BOUND}", lower, PAPER_LOWER_BOUND),
@@ -200,10 +184,12 @@ def _figure(title: str, found: Curves, base: float, lower: float, claims: tuple[
         x_label="specializations h",
         y_label="accuracy on the test rows, %",
         series=series,
-        levels=(Level(label="BA", y=base), Level(label="LA", y=lower)),
+        reference_lines=(ReferenceLine(label="BA", y=base), ReferenceLine(label="LA", y=lower)),
     )
     runs = next(iter(found.values())).number
-    chart = Chart(title=title, panels=(panel,), note="one run" if runs == 1 else f"mean of {runs} runs, bands: 95 %")
+    chart = Chart(
+        title=title, panels=(panel,), note="one run" if runs == 1 else f"mean of {runs} runs, 95 % confidence bands"
+    )
     return Figure(title=title, rows=rows, claims=claims, chart=chart, notes=(*NOTES, f"Runs at each point: {runs}."))
 
 

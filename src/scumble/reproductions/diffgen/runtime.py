@@ -1,8 +1,9 @@
-"""Figure 5 of the DiffGen paper (KDD 2011): the runtime of a release from 200,000 to 1 million records.
+"""Figure 5 of the DiffGen paper (KDD 2011): the runtime of a release of 200,000 to 1 million records.
 
-As there, Adult is blown up: each record is kept and followed by variations of it, some of whose values are replaced by
-others of the same domain. h = 15, eps = 1, Algorithm 1. What is timed is the whole of `scumble release` on a Parquet
-file, from reading it to the finished folder, with a ledger; CPU seconds of all threads stand beside.
+As in the paper, Adult is enlarged: its records are followed by variations of them, in which some values are replaced by
+other values of the same domain. The settings are h = 15, eps = 1 and Algorithm 1. The time is that of the whole
+`scumble release` on a Parquet file, from reading it to the finished folder, including the ledger. CPU seconds of all
+threads are reported too.
 """
 
 import os
@@ -30,11 +31,11 @@ from scumble.reproductions.figure import Claim, Figure, Request
 
 SIZES = (200_000, 400_000, 600_000, 800_000, 1_000_000)
 REPLACED = 0.25
-"""The chance that an attribute value of a variation is replaced; the paper says `some`."""
+"""The probability that an attribute value of a variation is replaced; the paper only says `some`."""
 SEED = 2011
 SETTINGS: Mapping[str, Any] = {"epsilon": "1", "selection": "published", "score": "max", "rounds": 15}
 AUTHORS = "34 to 43 CPU s"
-"""What the authors' own C++ program took for a million rows when it was compiled and run again; not in the paper."""
+"""The time of the authors' C++ program for a million rows, which we compiled and ran; it is not in the paper."""
 
 
 def figure_5(request: Request) -> Figure:
@@ -47,17 +48,17 @@ def figure_5(request: Request) -> Figure:
 
 
 def warm_up(request: Request) -> None:
-    """A small release first: loading libraries and compiled code is no part of anybody's curve."""
+    """Make a small release first, so that importing and compiling are not timed."""
     timed(table_named("adult").rows, 0)
     request.progress("sizes timed", 0, len(SIZES))
 
 
 def timed(size: int, run: int) -> dict[str, Any]:
-    """The seconds of one release of so many records."""
+    """The seconds of one release of `size` records."""
     adult = table_named("adult")
     with TemporaryDirectory() as folder:
         path = Path(folder, "records.parquet")
-        pq.write_table(raw_values(blown_up(adult, size)), path)
+        pq.write_table(raw_values(enlarged(adult, size)), path)
         before, began = os.times(), time.perf_counter()
         made = release(
             path, schema=adult.schema, out=Path(folder, "release"), ledger=Path(folder, "ledger.db"), **SETTINGS
@@ -72,8 +73,8 @@ def timed(size: int, run: int) -> dict[str, Any]:
     }
 
 
-def blown_up(table: CodedTable, size: int) -> CodedTable:
-    """So many records: the table's own, then round after round of variations of them. The class stays."""
+def enlarged(table: CodedTable, size: int) -> CodedTable:
+    """A table of `size` records: the original ones, then repeated variations of them. The class is never replaced."""
     draw = simulation(SEED)
     places = np.arange(size) % table.rows
     variation = np.arange(size) >= table.rows
@@ -90,7 +91,7 @@ def blown_up(table: CodedTable, size: int) -> CodedTable:
 
 
 def raw_values(table: CodedTable) -> pa.Table:
-    """Codes written as an owner's file would have them: labels, and a number of each grid cell."""
+    """The codes as values of an owner's file: labels, and for a grid cell its lower edge."""
     attributes = table.schema.attributes
     return pa.table(
         {
@@ -121,7 +122,7 @@ def figure_of(rows: Sequence[dict[str, Any]]) -> Figure:
             holds=last <= growth * log(SIZES[-1]) / log(SIZES[0]) * first,
         ),
         Claim(
-            text="1 million records; their own program, run again (the paper prints no number)",
+            text="1 million records; the authors' program, run by us (the paper prints no number)",
             paper=AUTHORS,
             ours=f"{most_cpu:.1f} CPU s",
         ),
@@ -142,8 +143,8 @@ def figure_of(rows: Sequence[dict[str, Any]]) -> Figure:
         claims=claims,
         chart=Chart(title=title, panels=(panel,), note=note),
         notes=(
-            "The paper prints no number of this figure; its experiments on 45,222 records end within 30 seconds.",
-            "What the paper's curve includes is not said; ours is the whole command, from Parquet to folder.",
+            "The paper prints no number for this figure. Its experiments on 45,222 records end within 30 seconds.",
+            "The paper does not say what its time includes. Ours is the whole command, from Parquet to folder.",
         ),
     )
 

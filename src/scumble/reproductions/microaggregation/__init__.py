@@ -1,1 +1,1 @@
-"""Figures of Iftikhar, Wang and Lin (EDBT 2019), and the violation of the claim of S-MDAV."""
+"""Figures of Iftikhar, Wang and Lin (EDBT 2019), and a demonstration that S-MDAV violates its privacy claim."""

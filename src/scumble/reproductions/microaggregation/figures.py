@@ -1,7 +1,7 @@
-"""Figures 4, 5 and 6 of EDBT 2019 as plain rows, with the paper's claims as predicates, and `microaggregate` beside.
+"""The points of Figures 4, 5 and 6 of EDBT 2019, the paper's claims as predicates, and `microaggregate` for comparison.
 
-All under `replace` at the same epsilon, bounds from the schemas. `il1s` is as the paper has it, noise unclamped;
-`clamped` brings centres back into the public domain, which is free, and is what methods are compared by here.
+All methods use `replace`, the same epsilon, and bounds from the schemas. `il1s` is computed as in the paper, without
+clamping. `clamped` clamps the noisy centres to the public domain, which is post-processing; methods are compared by it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,8 +38,8 @@ RUNS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
-    """One point of a figure. `k` is 0 and `epsilon` empty where they do not matter; `margins` where sizes are known."""
+class FigurePoint:
+    """One point of a figure. `k` is 0, `epsilon` empty and `margins` None where the method has none."""
 
     dataset: str
     method: str
@@ -53,8 +53,8 @@ class Line:
         return asdict(self)
 
 
-class Table:
-    """A public data set, coded and as numbers."""
+class NumericTable:
+    """A public data set, as codes and as numbers."""
 
     def __init__(self, name: str, schema: Schema, rows: Integers) -> None:
         self.name, self.schema, self.codes = name, schema, rows
@@ -62,14 +62,14 @@ class Table:
         self.numbers = rows_as_numbers(schema, rows)
 
     @classmethod
-    def load(cls, name: str) -> "Table":
+    def load(cls, name: str) -> "NumericTable":
         dataset = load(name)
         columns = CodedTable.read(open_source(dataset.path), dataset.schema).columns
         return cls(name, dataset.schema, collect([columns], len(columns)))
 
 
 def rows_as_numbers(schema: Schema, rows: Integers) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """The values that codes stand for."""
+    """The numeric values of the codes."""
     scales = require_numbers(schema, "the figures")
     columns = [
         float(scale.low) + float(scale.unit) * scale.of_codes(codes)
@@ -78,25 +78,25 @@ def rows_as_numbers(schema: Schema, rows: Integers) -> np.ndarray[Any, np.dtype[
     return np.stack(columns, axis=1)
 
 
-def figure_4(table: Table, sizes: Sequence[int] = SIZES) -> Iterator[Line]:
-    """Microaggregation alone: MDAV and I-MDAV, no noise."""
+def figure_4(table: NumericTable, sizes: Sequence[int] = SIZES) -> Iterator[FigurePoint]:
+    """Microaggregation without noise: MDAV and I-MDAV."""
     for method, grouping in (("mdav", Grouping.STABLE), ("i-mdav", Grouping.INSENSITIVE)):
         for k in sizes:
             labels = GroupSums(schema=table.schema, grouping=grouping, k=k).groups(table.codes)
             loss = il1s(table.numbers, group_averages(table.numbers, labels)[labels])
-            yield Line(dataset=table.name, method=method, k=k, il1s=loss, clamped=loss)
+            yield FigurePoint(dataset=table.name, method=method, k=k, il1s=loss, clamped=loss)
 
 
 def figure_5_or_6(
-    table: Table,
+    table: NumericTable,
     *,
     sizes: Sequence[int] = SIZES,
     epsilons: Sequence[Fraction] = EPSILONS,
     runs: int = RUNS,
     default_runs: int = RUNS,
     noise: Noise | None = None,
-) -> Iterator[Line]:
-    """CENSUS is Figure 5, EIA Figure 6: eps-DP, I-MDAV and S-MDAV; then our default and the two constants."""
+) -> Iterator[FigurePoint]:
+    """Figure 5 on CENSUS or Figure 6 on EIA: eps-DP, I-MDAV and S-MDAV; then our default, a noisy mean, a constant."""
     source = noise or PaidNoise()
     yield from _noisy(table, "eps-dp", Grouping.RECORDS, (1,), epsilons, runs, source)
     yield from _noisy(table, "i-mdav", Grouping.INSENSITIVE, sizes, epsilons, runs, source)
@@ -108,15 +108,15 @@ def figure_5_or_6(
 
 
 def _noisy(
-    table: Table,
+    table: NumericTable,
     method: str,
     grouping: Grouping,
     sizes: Sequence[int],
     epsilons: Sequence[Fraction],
     runs: int,
     noise: Noise,
-) -> Iterator[Line]:
-    """The holder's two lines, answer and noise, with the answer kept for all runs."""
+) -> Iterator[FigurePoint]:
+    """Noisy centres as the holder computes them, with the exact answer reused in all runs."""
     rows = len(table.codes)
     for k in sizes:
         query = GroupSums(schema=table.schema, grouping=grouping, k=k)
@@ -132,8 +132,8 @@ def _noisy(
             yield _line(table, method, k=shown, epsilon=epsilon, il1s=fmean(plain), clamped=fmean(clamped))
 
 
-def default_line(table: Table, epsilon: Fraction, runs: int, noise: Noise, **parameters: Any) -> Line:
-    """`microaggregate` as shipped: a record goes to the centre of the published box that contains it."""
+def default_line(table: NumericTable, epsilon: Fraction, runs: int, noise: Noise, **parameters: Any) -> FigurePoint:
+    """`microaggregate` with its defaults: each record is replaced by the centre of the published box around it."""
     method = Microaggregate()
     given = MicroaggregateParams(epsilon=epsilon, **parameters)
     plan = method.plan(table.schema, given)
@@ -149,15 +149,15 @@ def default_line(table: Table, epsilon: Fraction, runs: int, noise: Noise, **par
 
 
 def containing(boxes: Iterable[Any], codes: Integers) -> Integers:
-    """The number of the published box in which each record lies."""
+    """The index of the published box that contains each record."""
     labels = np.full(len(codes), -1, dtype=np.int64)
     for number, box in enumerate(np.array(boxes, dtype=np.int64)):
         labels[((codes >= box[:, 0]) & (codes < box[:, 1])).all(axis=1)] = number
     return labels
 
 
-def _noisy_mean(table: Table, epsilon: Fraction, runs: int, noise: Noise) -> Line:
-    """One centre for all: the average with noise, all of epsilon spent on it."""
+def _noisy_mean(table: NumericTable, epsilon: Fraction, runs: int, noise: Noise) -> FigurePoint:
+    """A single centre: the noisy average of all records, with the whole epsilon."""
     rows = len(table.codes)
     query = GroupSums(schema=table.schema, grouping=Grouping.INSENSITIVE, k=rows)
     exact, bound = query.answer([table.block]), query.sensitivity(table.schema.unit).bound
@@ -169,53 +169,53 @@ def _noisy_mean(table: Table, epsilon: Fraction, runs: int, noise: Noise) -> Lin
     return _line(table, "noisy mean", epsilon=epsilon, il1s=fmean(plain), clamped=fmean(clamped))
 
 
-def constant_line(table: Table) -> Line:
-    """No data at all: the middle of the public positions, which is what `microaggregate` falls back to."""
+def constant_line(table: NumericTable) -> FigurePoint:
+    """A baseline without data: the middle of the public domain, to which `microaggregate` falls back."""
     codes = []
     for attribute in table.schema.attributes:
         assert isinstance(attribute.domain, Grid)
         codes.append(middle(attribute.domain, 0, attribute.domain.size))
     constant = rows_as_numbers(table.schema, np.array([codes]))
     loss = il1s(table.numbers, constant)
-    return Line(dataset=table.name, method="constant", il1s=loss, clamped=loss)
+    return FigurePoint(dataset=table.name, method="constant", il1s=loss, clamped=loss)
 
 
-def _line(table: Table, method: str, *, epsilon: Fraction, **fields: Any) -> Line:
-    return Line(dataset=table.name, method=method, epsilon=f"{float(epsilon):g}", **fields)
+def _line(table: NumericTable, method: str, *, epsilon: Fraction, **fields: Any) -> FigurePoint:
+    return FigurePoint(dataset=table.name, method=method, epsilon=f"{float(epsilon):g}", **fields)
 
 
-def claims(lines: Sequence[Line], rows: int) -> dict[str, bool]:
-    """What the paper says of its figures, and what we say of the default, each told true or false by the lines.
+def judged_claims(lines: Sequence[FigurePoint], rows: int) -> dict[str, bool]:
+    """Whether the points satisfy each claim: the paper's about its figures, and ours about `microaggregate`.
 
-    At the threshold itself (k = sqrt n for I-MDAV, k = 2 for S-MDAV against eps-DP) the noise is the same: ties, so the
-    claims are tested strictly beyond.
+    At the threshold (k = sqrt n for I-MDAV, k = 2 for S-MDAV against eps-DP) both noise scales are equal, so the claims
+    are only tested strictly beyond it.
     """
 
     def found(method: str, k: int, epsilon: str, field: str = "il1s") -> float:
         return next(getattr(x, field) for x in lines if (x.method, x.k, x.epsilon) == (method, k, epsilon))
 
-    told: dict[str, bool] = {}
-    quiet = sorted({line.k for line in lines if line.method == "mdav"})
-    if quiet:
-        told["figure 4: MDAV below I-MDAV at every k"] = all(
-            found("mdav", k, "") < found("i-mdav", k, "") for k in quiet
+    claims: dict[str, bool] = {}
+    noiseless = sorted({line.k for line in lines if line.method == "mdav"})
+    if noiseless:
+        claims["figure 4: MDAV below I-MDAV at every k"] = all(
+            found("mdav", k, "") < found("i-mdav", k, "") for k in noiseless
         )
     for epsilon in sorted({line.epsilon for line in lines if line.method == "s-mdav"}, key=float):
         sizes = sorted({line.k for line in lines if line.method == "s-mdav"})
         plain = found("eps-dp", 0, epsilon)
         below = {k: found("i-mdav", k, epsilon) < plain for k in sizes}
         at = f"eps {epsilon}: "
-        told[at + "I-MDAV below eps-DP for every k > sqrt n"] = all(below[k] for k in sizes if k > sqrt(rows))
-        told[at + "I-MDAV above eps-DP for every k < sqrt n"] = not any(below[k] for k in sizes if k < sqrt(rows))
-        told[at + "S-MDAV below I-MDAV from k = 2"] = all(
+        claims[at + "I-MDAV below eps-DP for every k > sqrt n"] = all(below[k] for k in sizes if k > sqrt(rows))
+        claims[at + "I-MDAV above eps-DP for every k < sqrt n"] = not any(below[k] for k in sizes if k < sqrt(rows))
+        claims[at + "S-MDAV below I-MDAV from k = 2"] = all(
             found("s-mdav", k, epsilon) < found("i-mdav", k, epsilon) for k in sizes
         )
-        told[at + "S-MDAV below eps-DP for every k > 2"] = all(
+        claims[at + "S-MDAV below eps-DP for every k > 2"] = all(
             found("s-mdav", k, epsilon) < plain for k in sizes if k > 2
         )
         ours = found("microaggregate", 0, epsilon)
-        told[at + "microaggregate below S-MDAV's claim at every k, clamped"] = all(
+        claims[at + "microaggregate below S-MDAV's claim at every k, clamped"] = all(
             ours < found("s-mdav", k, epsilon, "clamped") for k in sizes
         )
-        told[at + "microaggregate not above the constant"] = ours <= found("constant", 0, "")
-    return told
+        claims[at + "microaggregate not above the constant"] = ours <= found("constant", 0, "")
+    return claims

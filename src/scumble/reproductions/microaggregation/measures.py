@@ -1,19 +1,16 @@
-"""How much a microaggregated release keeps, and what it gives away: for the custodian, who has the private rows."""
+"""Information loss and disclosure risk of a microaggregated release. They are computed from the private rows."""
 
 import numpy as np
-import numpy.typing as npt
 from scipy.spatial import cKDTree
 
 from scumble.methods.mdav.mdav import within_group_squares
-from scumble.model.counts import Integers
-
-Numbers = npt.NDArray[np.float64]
+from scumble.model.counts import Floats, Integers
 
 
-def il1s(original: Numbers, published: Numbers) -> float:
-    """IL1s of Yancey et al. 2002: the mean over records and attributes of |x - x'| / (sqrt 2 S_j), S_j the deviation.
+def il1s(original: Floats, published: Floats) -> float:
+    """IL1s of Yancey et al. (2002): the mean over records and attributes j of |x - x'| / (sqrt 2 S_j).
 
-    S_j is the sample standard deviation of the original. A constant attribute has none and is left out.
+    S_j is the sample standard deviation of attribute j in the original. Constant attributes are left out.
     """
     deviation = original.std(axis=0, ddof=1)
     varies = deviation > 0
@@ -23,35 +20,36 @@ def il1s(original: Numbers, published: Numbers) -> float:
     return float(change.mean())
 
 
-def sse_over_sst(standardized: Numbers, labels: Integers) -> float:
-    """Within-group over total sum of squares, in percent: the literature's information loss of a grouping."""
+def sse_over_sst(standardized: Floats, labels: Integers) -> float:
+    """Within-group over total sum of squares, in percent: the usual information loss of a grouping."""
     total = float(((standardized - standardized.mean(axis=0)) ** 2).sum())
     return 100 * within_group_squares(standardized, labels) / total if total > 0 else 0.0
 
 
-def linkage_risk(original: Numbers, centres: Numbers, labels: Integers) -> float:
-    """Distance-based record linkage: the share of records that an intruder who knows them links to their own.
+def linkage_risk(original: Floats, centres: Floats, labels: Integers) -> float:
+    """Distance-based record linkage: the expected share of known records that an adversary links correctly.
 
-    The intruder takes the published record nearest to the known one, attributes standardized. All records of a group
-    are published alike, so the right group is a right guess once in its size.
+    The adversary links a known record to the nearest published one, with standardized attributes. All records of a
+    group are published with the same values, so within the right group of size n the guess is right with
+    probability 1/n.
     """
     deviation = original.std(axis=0)
     deviation = np.where(deviation > 0, deviation, 1.0)
     _, nearest = cKDTree(centres / deviation).query(original / deviation)
     sizes = np.bincount(labels, minlength=len(centres))
-    # Groups with the same centre are one to the intruder.
+    # The adversary cannot distinguish groups with the same centre.
     same = (centres[nearest] == centres[labels]).all(axis=1)
     _, kind = np.unique(centres, axis=0, return_inverse=True)
     alike = np.bincount(kind.ravel(), sizes)[kind.ravel()]
     return float((same / alike[labels]).mean())
 
 
-def margins_distance(original: Numbers, centres: Numbers, sizes: Integers) -> float:
-    """How far the release's own distribution is from the rows', margin by margin: in units of IL1s, without its flaw.
+def margins_distance(original: Floats, centres: Floats, sizes: Integers) -> float:
+    """The distance between the marginals of the release and those of the rows, in units of IL1s.
 
-    IL1s maps each record to the centre of the box that contains it, which a fine partition makes small without having
-    learnt anything of the rows. This compares what a receiver has: the centres, as often as their sizes say, sorted,
-    against the sorted rows (the Wasserstein distance of each margin), at as many ranks as there are rows.
+    IL1s replaces each record by the centre of its box, so any fine partition makes it small, even one that learned
+    nothing from the rows. This measure only uses what is published: each centre repeated by its group size. It is the
+    Wasserstein distance of each marginal, evaluated at as many ranks as there are rows.
     """
     if not sizes.sum() or not len(original):
         return float("nan")
@@ -63,6 +61,6 @@ def margins_distance(original: Numbers, centres: Numbers, sizes: Integers) -> fl
     return il1s_sorted(original, np.stack(columns, axis=1))
 
 
-def il1s_sorted(original: Numbers, published: Numbers) -> float:
+def il1s_sorted(original: Floats, published: Floats) -> float:
     """IL1s of the sorted columns."""
     return il1s(np.sort(original, axis=0), np.sort(published, axis=0))

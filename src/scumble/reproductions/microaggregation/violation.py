@@ -1,7 +1,8 @@
-"""S-MDAV is not what it claims: two neighbouring tables, each run by itself, and somebody who tells them apart.
+"""Shows that S-MDAV violates its claim: a distinguisher for two neighbouring tables, each released on its own.
 
-Algorithm 1 of EDBT 2019 is handed both tables and keeps their groups alike. A mechanism has one table. On each by
-itself S-MDAV is MDAV, and one record can turn all of its groups round, while its noise is made for two records.
+Algorithm 1 of EDBT 2019 receives both neighbouring tables and derives the groups of one from those of the other. A
+mechanism receives only one table. On a single table S-MDAV is MDAV: changing one record can change all groups, but the
+noise is calibrated for a change of two records.
 """
 
 from collections.abc import Callable
@@ -10,7 +11,6 @@ from fractions import Fraction
 from math import exp
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 from scipy.stats import beta
 
@@ -20,27 +20,28 @@ from scumble.methods.mdav.mdav import mdav
 from scumble.methods.mdav.method import S_MDAV, NoisyGroupParams
 from scumble.methods.mdav.queries import Grouping, GroupSums
 from scumble.methods.mdav.stable import group_averages, stable_pair
-from scumble.model.counts import Integers
+from scumble.model.counts import Floats, Integers
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
 from scumble.privacy.holder import Holder
 from scumble.privacy.noise import Noise, PaidNoise, simulation
 
-Centres = npt.NDArray[np.float64]
+Centres = Floats
 SIDE = 1000
 
 
 def grid_schema(rows: int, attributes: int) -> Schema:
-    """Numbers from 0 to 1000."""
+    """A schema of numeric attributes from 0 to 1000."""
     lines = "".join(f"  a{side}: {{numeric: {{low: 0, high: {SIDE + 1}, step: 1}}}}\n" for side in range(attributes))
     return parse_schema(f"scumble: schema/1\nunit: replace\nrows: {rows}\nattributes:\n{lines}")
 
 
 def square(k: int) -> tuple[Integers, Integers]:
-    """2k records on the corners of a square, and the same with one record changed by a hair.
+    """Two neighbouring tables: 2k records on the corners of a square, one of them moved by one step.
 
-    One record of the far corner lies a step inside, along the first attribute or along the second. That decides which
-    side of the square is the longer one in standard deviations, and so which corners are grouped together.
+    The moved record lies one step inside the last corner, along the first attribute in one table and along the second
+    in the other. This decides which side of the square is longer in standard deviations, and so which corners are
+    grouped together.
     """
     corners = np.array([(0, 0), (0, SIDE), (SIDE, 0), (SIDE, SIDE)])
     rows = np.repeat(corners, k // 2, axis=0)
@@ -50,24 +51,24 @@ def square(k: int) -> tuple[Integers, Integers]:
 
 
 def exact_centres(rows: Integers, k: int) -> Centres:
-    """The centroids that S-MDAV adds its noise to, ranges scaled to 1."""
+    """The centroids to which S-MDAV adds noise, with ranges scaled to 1."""
     query = GroupSums(schema=grid_schema(len(rows), rows.shape[1]), grouping=Grouping.STABLE, k=k)
     return group_averages(rows, query.groups(rows)) / SIDE
 
 
 def distance_apart(one: Centres, other: Centres) -> float:
-    """The L1 distance of two sets of centroids, matched in the best possible way."""
+    """The L1 distance of two sets of centroids under the best matching."""
     costs = np.abs(one[:, None, :] - other[None, :, :]).sum(axis=2)
     return float(costs[linear_sum_assignment(costs)].sum())
 
 
 def claimed_distance(attributes: int, k: int) -> float:
-    """What the noise is made for: two groups, one record each, ranges scaled to 1."""
+    """The change the noise is calibrated for: two groups change by one record each, with ranges scaled to 1."""
     return 2 * attributes / k
 
 
 def random_changes(*, rows: int, k: int, attributes: int, pairs: int, seed: int) -> list[float]:
-    """Uniform tables with one record replaced: how far the centroids move, in units of what is claimed."""
+    """How far the centroids of uniform tables move when one record is replaced, in units of the claimed distance."""
     draw = simulation(seed)
     found = []
     for _ in range(pairs):
@@ -80,7 +81,7 @@ def random_changes(*, rows: int, k: int, attributes: int, pairs: int, seed: int)
 
 
 def pair_distance(rows: Integers, row: int, replacement: Integers, k: int) -> float:
-    """What Algorithm 1 itself achieves when it is given both tables: the groups it returns keep the claim."""
+    """The distance when Algorithm 1 receives both tables. The groups it returns satisfy the claim."""
     groups_x, groups_y = stable_pair(rows, row, replacement, lambda points: mdav(points, k))
     other = rows.copy()
     other[row] = replacement
@@ -90,9 +91,10 @@ def pair_distance(rows: Integers, row: int, replacement: Integers, k: int) -> fl
 def framework(
     rows: Integers, row: int, replacement: Integers, *, k: int, epsilon: Fraction, noise: Noise
 ) -> tuple[Centres, Centres]:
-    """Figure 3: Algorithm 1 over the pair, then the mechanism K over each: X_eps and Y_eps, a line for each group.
+    """Figure 3: Algorithm 1 on the pair, then the mechanism K on each table. Returns X_eps and Y_eps, a row per group.
 
-    The noise is the paper's, for a change of 2 Delta / k: a statement about this pair, no mechanism for either table.
+    The noise is the paper's, calibrated for a change of 2 Delta / k. This concerns the pair; it is not a mechanism
+    that releases a single table.
     """
     query = GroupSums(schema=grid_schema(len(rows), rows.shape[1]), grouping=Grouping.STABLE, k=k)
     published = []
@@ -122,7 +124,7 @@ def along_the_first(centres: Centres) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """How often a distinguisher says yes on each table, and the epsilon that this proves to be exceeded."""
+    """How often the distinguisher says yes on each table, and whether that refutes the claimed epsilon."""
 
     epsilon: Fraction
     runs: int
@@ -131,7 +133,7 @@ class Verdict:
 
     @property
     def ratio(self) -> float:
-        """A bound below the ratio of the probabilities of yes, wrong with probability at most `error`."""
+        """A lower bound on the ratio of the probabilities of yes, wrong with probability at most `error`."""
         more, less = max(self.yes), min(self.yes)
         half = self.error / 2
         lower = float(beta.ppf(half, more, self.runs - more + 1)) if more else 0.0
@@ -140,7 +142,7 @@ class Verdict:
 
     @property
     def violated(self) -> bool:
-        """Whether the ratio exceeds e^epsilon."""
+        """Whether the lower bound on the ratio exceeds e^epsilon."""
         return self.ratio > exp(self.epsilon)
 
 
@@ -154,8 +156,8 @@ def distinguish(
     says_yes: Callable[[Centres], bool] = along_the_first,
     error: float = 1e-6,
 ) -> Verdict:
-    """Release each of two neighbouring tables many times by S-MDAV as shipped, and let the distinguisher look."""
-    assert int((one != other).any(axis=1).sum()) == 1, "neighbours differ in one record"
+    """Release each of two neighbouring tables many times with scumble's S-MDAV and apply the distinguisher."""
+    assert int((one != other).any(axis=1).sum()) == 1, "neighbouring tables differ in exactly one record"
     schema = grid_schema(len(one), one.shape[1])
     given = NoisyGroupParams(epsilon=epsilon, k=k)
     counted = []

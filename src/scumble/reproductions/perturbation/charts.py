@@ -1,79 +1,82 @@
-"""Table 1 and Figures 2, 5 and 6 of SIGMOD 2000 for `scumble reproduce`: the rows of `as_figures` as charts, claims."""
+"""Table 1 and Figures 2, 5 and 6 of SIGMOD 2000 for `scumble reproduce`: charts and claims from `figures`."""
 
-from collections.abc import Sequence
-from functools import partial
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from scumble.charts import Chart, Level, Panel, Point, Series
-from scumble.comparison.cached_runs import keep, kept_path, recall, run_all
+from scumble.charts import Chart, Panel, Point, ReferenceLine, Series
+from scumble.comparison.cached_runs import Compute, run_cached
 from scumble.mining.reconstruction.smoothing import Rule
 from scumble.reproductions.figure import Claim, Figure, Request
-from scumble.reproductions.perturbation import figures as as_figures
 from scumble.reproductions.perturbation.claims import figure_5_claims, figure_6_claims
 from scumble.reproductions.perturbation.figures import (
-    FIGURE_2_BLURS,
+    FIGURE_2_RANDOMIZERS,
+    FIGURE_5_ALGORITHMS,
     FIGURE_5_PRIVACY,
     FIGURE_6_PRIVACY,
     NOISES,
+    PAPER_TABLE_1,
     SHAPES,
+    TESTING,
+    TRAINING,
     Row,
-    accuracies,
+    figure_2,
     figure_2_claims,
     mean_accuracy,
+    table_1,
     table_1_claims,
+    tree_accuracies,
 )
 
 RUNS = 10
-TRAINING, TESTING = as_figures.TRAINING, as_figures.TESTING
 FUNCTIONS = (1, 2, 3, 4, 5)
 FIGURE_6_ALGORITHMS = ("randomized", "byclass")
 SEED = 2000
 FIGURE_2_RULES = {"as printed": Rule.PAPER, "smoothed": Rule.SMOOTHED}
 FIGURE_2_NOTE = (
-    "Two rules are shown: Equation 3 with the paper's stop, and our usual one, with a smoothing step whose width "
-    "depends on the number of rows alone. Our bounds are a distance below 0.05, and below a quarter of the randomized "
-    "one's. Triangles under Gaussian noise miss them by either rule. What tells two triangles from one hill is a wave "
-    "half as long as the domain: the mean of cos(4 pi x) is -0.405. Noise of a deviation of 0.25 leaves 0.0029 of it, "
-    "and the mean over 100,000 rows has a standard error of 0.0022. The amount of smoothing was settled with these two "
-    "shapes among others, and first tried on the seeds of the first eight runs."
+    "Two rules are shown: Equation 3 with the paper's stopping rule, and our default, which adds a smoothing step. Its "
+    "width depends only on the number of rows. We require a distance below 0.05 and below a quarter of the distance of "
+    "the randomized data. The triangles with Gaussian noise miss this with either rule. Two triangles differ from one "
+    "peak by a wave half as long as the domain: the mean of cos(4 pi x) is -0.405. Noise with a standard deviation of "
+    "0.25 leaves 0.0029 of it, and the mean over 100,000 rows has a standard error of 0.0022. The amount of smoothing "
+    "was chosen on these two shapes among others, and first tried on the seeds of the first eight runs."
 )
 NOTES = (
-    "Table 3 prints a misprint in Function 2 (`75K <= salary >= 125K`); ours has `<= 125K`.",
-    "Local reconstructs at a node only the attributes that no test on its path has used; see `perturbed_tree`.",
-    "`very close` is taken to mean within 5 points where the paper names no number.",
-    "ByClass and Local reconstruct their leaves, which the paper does not; `as-limits` has them as printed.",
-    "Our Original goes on for any gain, so sampling alone takes it past Function 2's XOR; see docs/perturb.md.",
+    "Function 2 has a misprint in Table 3 (`75K <= salary >= 125K`); ours uses `<= 125K`.",
+    "At a node, Local only reconstructs attributes that no test on its path has used; see `mining/perturbed/tree.py`.",
+    "We read `very close` as within 5 points, since the paper gives no number.",
+    "Our ByClass and Local also reconstruct their leaves; `as-limits` shows the algorithms as printed in the paper.",
+    "Our Original splits for any gain, so sampling error alone takes it past Function 2's XOR; see docs/perturb.md.",
 )
 
 
-def as_table_1(request: Request) -> Figure:
-    """Privacy as a multiple of an interval, of 2a or of sigma."""
+def perturbation_table_1(request: Request) -> Figure:
+    """The privacy of each kind of noise, as a multiple of the interval width, of 2a or of sigma."""
     del request
-    rows = as_figures.table_1()
+    rows = table_1()
     series = [
         Series(
             label=f"{method}, {whose}",
             points=tuple(Point(x=r["confidence"], y=r[column]) for r in rows if r["method"] == method),
         )
-        for method in as_figures.PAPER_TABLE_1
+        for method in PAPER_TABLE_1
         for whose, column in (("ours", "width"), ("paper", "paper"))
     ]
     title = "SIGMOD 2000, Table 1: privacy of each kind of noise"
     panel = Panel(title="", x_label="confidence", y_label="width, in W, 2a or sigma", series=tuple(series))
-    return Figure(
-        title=title, rows=rows, claims=_claims(table_1_claims(rows)), chart=Chart(title=title, panels=(panel,))
-    )
+    return Figure(title=title, rows=rows, claims=tuple(table_1_claims(rows)), chart=Chart(title=title, panels=(panel,)))
 
 
-def as_figure_2(request: Request) -> Figure:
-    """Original, randomized and reconstructed: plateau and triangles under both noises."""
+def perturbation_figure_2(request: Request) -> Figure:
+    """Original, randomized and reconstructed distributions: plateau and triangles with both kinds of noise."""
     rows: list[Row] = []
     claims: list[Claim] = []
     runs = request.runs or 1
     for run in range(runs):
         for name, rule in FIGURE_2_RULES.items():
-            made = as_figures.figure_2(points=TRAINING, seed=SEED + run, rule=rule)
-            claims += _claims(figure_2_claims(made), f", {name}" + (f", run {run + 1}" if runs > 1 else ""))
+            made = figure_2(points=TRAINING, seed=SEED + run, rule=rule)
+            suffix = f", {name}" + (f", run {run + 1}" if runs > 1 else "")
+            claims += [replace(claim, text=claim.text + suffix) for claim in figure_2_claims(made)]
             rows += [{"run": run, "rule": name, **row} for row in made]
         request.progress("reconstructing", run + 1, runs)
     panels = [
@@ -94,11 +97,11 @@ def as_figure_2(request: Request) -> Figure:
             ),
         )
         for shape in SHAPES
-        for noise in FIGURE_2_BLURS
+        for noise in FIGURE_2_RANDOMIZERS
     ]
     title = "SIGMOD 2000, Figure 2: reconstructed distributions"
     notes = (
-        "The paper gives the shapes as drawings only; ours follow them by eye. The plot shows the first run, smoothed.",
+        "The paper only draws the shapes; ours resemble the drawings. The plot shows the first run, smoothed.",
         FIGURE_2_NOTE,
     )
     return Figure(
@@ -106,10 +109,9 @@ def as_figure_2(request: Request) -> Figure:
     )
 
 
-def as_figure_5(request: Request) -> Figure:
+def perturbation_figure_5(request: Request) -> Figure:
     """Accuracy of all algorithms on the five functions at 25, 50 and 100 % privacy."""
-    algorithms = as_figures.FIGURE_5_ALGORITHMS
-    rows = accuracy_rows(request, FIGURE_5_PRIVACY, algorithms)
+    rows = accuracy_rows(request, FIGURE_5_PRIVACY, FIGURE_5_ALGORITHMS)
     panels = []
     for noise in NOISES:
         for level in FIGURE_5_PRIVACY[1:]:
@@ -124,7 +126,7 @@ def as_figure_5(request: Request) -> Figure:
                         for f in FUNCTIONS
                     ],
                 )
-                for each in algorithms
+                for each in FIGURE_5_ALGORITHMS
             ]
             panels.append(
                 Panel(
@@ -135,17 +137,17 @@ def as_figure_5(request: Request) -> Figure:
                     numbered=True,
                 )
             )
-    title = "SIGMOD 2000, Figure 5: accuracy of trees from blurred rows"
+    title = "SIGMOD 2000, Figure 5: accuracy of trees trained on perturbed rows"
     return Figure(
         title=title,
         rows=rows,
-        claims=_claims(figure_5_claims(rows)),
+        claims=tuple(figure_5_claims(rows)),
         chart=Chart(title=title, panels=tuple(panels)),
         notes=NOTES,
     )
 
 
-def as_figure_6(request: Request) -> Figure:
+def perturbation_figure_6(request: Request) -> Figure:
     """Accuracy over the level of privacy, before and after correction."""
     rows = accuracy_rows(request, FIGURE_6_PRIVACY, FIGURE_6_ALGORITHMS)
     panels = []
@@ -164,21 +166,21 @@ def as_figure_6(request: Request) -> Figure:
             for each in FIGURE_6_ALGORITHMS
             for noise in NOISES
         ]
-        best = Level(label="original", y=mean_accuracy(rows, function=function, algorithm="original"))
+        best = ReferenceLine(label="original", y=mean_accuracy(rows, function=function, algorithm="original"))
         panels.append(
             Panel(
                 title=f"function {function}",
                 x_label="privacy in % of the range",
                 y_label="accuracy in %",
                 series=tuple(lines),
-                levels=(best,),
+                reference_lines=(best,),
             )
         )
     title = "SIGMOD 2000, Figure 6: accuracy over the level of privacy"
     return Figure(
         title=title,
         rows=rows,
-        claims=_claims(figure_6_claims(rows)),
+        claims=tuple(figure_6_claims(rows)),
         chart=Chart(title=title, panels=tuple(panels)),
         notes=(NOTES[0], NOTES[2], NOTES[3]),
     )
@@ -188,14 +190,8 @@ def _line(label: str, points: Sequence[tuple[float, float]]) -> Series:
     return Series(label=label, points=tuple(Point(x=x, y=y) for x, y in points))
 
 
-def _claims(found: Sequence[as_figures.Claim], suffix: str = "") -> tuple[Claim, ...]:
-    return tuple(
-        Claim(text=each.text + suffix, paper="claimed", ours=each.measured, holds=each.holds) for each in found
-    )
-
-
 def accuracy_rows(request: Request, privacy: Sequence[str], algorithms: Sequence[str]) -> list[Row]:
-    """All runs, functions and levels, side by side; what was computed before, for this figure or another, is read."""
+    """The accuracies of all runs, functions and levels. Results cached for this or another figure are reused."""
     facts = [
         {
             "what": "as-accuracies/2",
@@ -210,24 +206,24 @@ def accuracy_rows(request: Request, privacy: Sequence[str], algorithms: Sequence
         for function in FUNCTIONS
         for level in privacy
     ]
-    paths = [kept_path(request.cache, each) for each in facts]
-    missing = [(path, each) for path, each in zip(paths, facts, strict=True) if recall(path) is None]
-    pieces = [partial(_piece, path, each) for path, each in missing]
-    for done, _ in enumerate(run_all(pieces, request.jobs), start=1):
-        request.progress("training", done, len(pieces))
-    rows = [row for path in paths for row in (recall(path) or {})["rows"]]
+    rows = cached_rows(facts, _accuracies_of_run, request)
     return [row for row in rows if row["algorithm"] in ("original", *algorithms)]
 
 
+def cached_rows(facts: Sequence[Row], compute: Compute, request: Request) -> list[Row]:
+    """The rows that `compute` returns for all facts, from the cache where possible."""
+    options: dict[str, Any] = {"cache": request.cache, "jobs": request.jobs, "progress": request.progress}
+    return [row for result in run_cached(facts, compute, label="training", **options) for row in result["rows"]]
+
+
 def _computed(level: str) -> Sequence[str]:
-    """The algorithms run at a level: those of both figures where both show it, so that one serves the other."""
-    return as_figures.FIGURE_5_ALGORITHMS if level in FIGURE_5_PRIVACY else FIGURE_6_ALGORITHMS
+    """The algorithms to run at a level: all that Figures 5 and 6 show there, so that they share cached results."""
+    return FIGURE_5_ALGORITHMS if level in FIGURE_5_PRIVACY else FIGURE_6_ALGORITHMS
 
 
-def _piece(path: Path, facts: Row) -> None:
-    """One run on one function at one level, kept. The run's number is the seed, so every run has people and noise of
-    its own."""
-    rows = accuracies(
+def _accuracies_of_run(facts: Mapping[str, Any]) -> Row:
+    """One run on one function at one level. The run's number is the seed, so every run has its own people and noise."""
+    rows = tree_accuracies(
         functions=(facts["function"],),
         privacy=(facts["privacy"],),
         algorithms=facts["algorithms"],
@@ -236,4 +232,4 @@ def _piece(path: Path, facts: Row) -> None:
         testing=facts["testing"],
         seed=SEED + facts["run"],
     )
-    keep(path, {"rows": [{**row, "run": facts["run"]} for row in rows]})
+    return {"rows": [{**row, "run": facts["run"]} for row in rows]}

@@ -1,16 +1,17 @@
-"""What Agrawal & Srikant (2000) say of their Figures 5 and 6, as predicates over rows of `as_figures.accuracies`."""
+"""The claims of Agrawal & Srikant (2000) about Figures 5 and 6, as predicates on rows of `figures.tree_accuracies`."""
 
 from collections.abc import Sequence
 
-from scumble.reproductions.perturbation.figures import NOISES, Claim, Row, mean_accuracy
+from scumble.reproductions.figure import Claim
+from scumble.reproductions.perturbation.figures import NOISES, Row, mean_accuracy, paper_claim
 
 CLOSE = 5.0
-"""Points that "very close" and "fairly close" are taken to mean where the paper names no number."""
+"""The gap in points that we accept as "very close" or "fairly close", since the paper gives no number."""
 FAR_FUNCTIONS = (2, 3)
 
 
 def figure_5_claims(rows: Sequence[Row]) -> list[Claim]:
-    """Over means of all runs; each gap in points below Original, the worst over both noises."""
+    """Claims about means of all runs. A gap is in points below Original; the larger one of both noises counts."""
     functions = sorted({int(row["function"]) for row in rows})
     levels = {row["privacy"] for row in rows}
     claims = []
@@ -39,21 +40,21 @@ def _gap(rows: Sequence[Row], algorithm: str, function: int, level: str, noise: 
 def _gap_claim(rows: Sequence[Row], text: str, algorithm: str, function: int, level: str, bound: float) -> Claim:
     gaps = {noise: _gap(rows, algorithm, function, level, noise) for noise in NOISES}
     measured = ", ".join(f"{noise} {gap:.1f}" for noise, gap in gaps.items())
-    return Claim(text=text, measured=f"gap {measured}", holds=max(gaps.values()) <= bound)
+    return paper_claim(text=text, measured=f"gap {measured}", holds=max(gaps.values()) <= bound)
 
 
 def _behind(rows: Sequence[Row], worse: str, better: str) -> Claim:
     low = mean_accuracy(rows, algorithm=worse, privacy="100%")
     high = mean_accuracy(rows, algorithm=better, privacy="100%")
     text = f"overall, {worse} is behind {better} at 100 % privacy"
-    return Claim(text=text, measured=f"{low:.1f} and {high:.1f}", holds=low < high)
+    return paper_claim(text=text, measured=f"{low:.1f} and {high:.1f}", holds=low < high)
 
 
 def _anomaly(rows: Sequence[Row]) -> Claim:
     original = mean_accuracy(rows, function=2, algorithm="original")
-    blurred = mean_accuracy(rows, function=2, algorithm="byclass", privacy="25%")
-    text = "original stops at a buried XOR of function 2 and is behind byclass at 25 % privacy"
-    return Claim(text=text, measured=f"{original:.1f} and {blurred:.1f}", holds=original < blurred)
+    perturbed = mean_accuracy(rows, function=2, algorithm="byclass", privacy="25%")
+    text = "original stops at the hidden XOR of function 2 and is behind byclass at 25 % privacy"
+    return paper_claim(text=text, measured=f"{original:.1f} and {perturbed:.1f}", holds=original < perturbed)
 
 
 def _alike(rows: Sequence[Row]) -> Claim:
@@ -64,11 +65,11 @@ def _alike(rows: Sequence[Row]) -> Claim:
     before, after = apart("randomized"), max(apart("byclass"), apart("local"))
     text = "uniform and gaussian far apart before correction, comparable after (mean over functions, 100 % privacy)"
     measured = f"{before:.1f} and {after:.1f} points"
-    return Claim(text=text, measured=measured, holds=after <= min(before, CLOSE))
+    return paper_claim(text=text, measured=measured, holds=after <= min(before, CLOSE))
 
 
 def figure_6_claims(rows: Sequence[Row]) -> list[Claim]:
-    """Uniform loses more than Gaussian before correction, the two are comparable after it; corrected beats not."""
+    """Uniform noise loses more than Gaussian before correction; after it, the two are comparable."""
     levels = sorted({row["privacy"] for row in rows} - {"0%"}, key=lambda text: float(text[:-1]))
     claims = []
     for level in levels:
@@ -81,5 +82,5 @@ def figure_6_claims(rows: Sequence[Row]) -> list[Claim]:
         after = mean["byclass", "gaussian"] - mean["byclass", "uniform"]
         text = f"at {level} privacy uniform is worse than gaussian before correction, comparable after"
         measured = f"{before:.1f} and {after:.1f} points"
-        claims.append(Claim(text=text, measured=measured, holds=before > 0 and abs(after) <= min(CLOSE, before)))
+        claims.append(paper_claim(text=text, measured=measured, holds=before > 0 and abs(after) <= min(CLOSE, before)))
     return claims

@@ -1,21 +1,19 @@
-"""Figures and tables of Agrawal & Srikant (SIGMOD 2000) from our code: plain rows, and the paper's claims about them.
+"""The data of Table 1 and Figures 2, 5 and 6 of Agrawal & Srikant (SIGMOD 2000), and the paper's claims about them.
 
-Everything here is about made-up people, so blurring may be seeded.
+All people are synthetic, so the noise may be seeded.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from scumble.mining.perturbed.classifier import PerturbedTreeClassifier
 from scumble.mining.reconstruction.iteration import partition
 from scumble.mining.reconstruction.smoothing import Rule, rebuild
-from scumble.model.counts import Integers
+from scumble.model.counts import Floats, Integers
 from scumble.model.local.noise_model import NoiseModel, for_privacy
 from scumble.model.local.randomized_attribute import BlurredAttribute
 from scumble.model.local.randomizers import Blur, Discretized, Gaussian, Uniform
@@ -23,6 +21,7 @@ from scumble.model.schema import Attribute, Outside
 from scumble.model.taxonomy import Grid
 from scumble.privacy.noise import SimulatedWords, Simulation, simulation
 from scumble.privacy.perturber import perturb_block
+from scumble.reproductions.figure import Claim
 from scumble.reproductions.perturbation.people import RANGES, agrawal_schema, codes, generate
 
 Row = dict[str, Any]
@@ -30,7 +29,7 @@ Row = dict[str, Any]
 CONFIDENCES = (Fraction(1, 2), Fraction(95, 100), Fraction(999, 1000))
 PAPER_TABLE_1 = {"discretized": (0.5, 0.95, 0.999), "uniform": (0.5, 0.95, 0.999), "gaussian": (1.34, 3.92, 6.8)}
 SHAPES = ("plateau", "triangles")
-FIGURE_2_BLURS: Mapping[str, Blur] = {
+FIGURE_2_RANDOMIZERS: Mapping[str, Blur] = {
     "gaussian": Gaussian(sigma=Fraction(1, 4)),
     "uniform": Uniform(half_width=Fraction(4995, 10_000)),
 }
@@ -39,23 +38,19 @@ FIGURE_5_ALGORITHMS = ("randomized", "global", "byclass", "local")
 ALGORITHM_NAMES = {"randomized": "uncorrected", "original": "uncorrected"}
 TRUTH = "0%"
 FIGURE_5_PRIVACY = (TRUTH, "25%", "50%", "100%")
-"""With 50 %, of which the paper speaks without showing it."""
+"""Includes 50 %, which the paper mentions but does not plot."""
 FIGURE_6_PRIVACY = (TRUTH, "10%", "25%", "50%", "100%", "150%", "200%")
 NOISES = ("uniform", "gaussian")
 TRAINING, TESTING = 100_000, 5_000
 
 
-@dataclass(frozen=True, kw_only=True)
-class Claim:
-    """A sentence of the paper, what we measured, and whether the sentence holds of it."""
-
-    text: str
-    measured: str
-    holds: bool
+def paper_claim(*, text: str, measured: str, holds: bool) -> Claim:
+    """A statement of the paper that our measurement confirms or refutes."""
+    return Claim(text=text, paper="claimed", ours=measured, holds=holds)
 
 
 def table_1() -> list[Row]:
-    """Privacy as a multiple of the interval W, of 2a, or of sigma."""
+    """The privacy of each kind of noise, as a multiple of the interval width W, of 2a, or of sigma."""
     one: Mapping[str, Discretized | Uniform | Gaussian] = {
         "discretized": Discretized(edges=(Decimal(0), Decimal(1))),
         "uniform": Uniform(half_width=Fraction(1, 2)),
@@ -65,10 +60,10 @@ def table_1() -> list[Row]:
         {
             "method": method,
             "confidence": float(confidence),
-            "width": float(blur.width(confidence)),
+            "width": float(randomizer.width(confidence)),
             "paper": PAPER_TABLE_1[method][place],
         }
-        for method, blur in one.items()
+        for method, randomizer in one.items()
         for place, confidence in enumerate(CONFIDENCES)
     ]
 
@@ -76,16 +71,16 @@ def table_1() -> list[Row]:
 def table_1_claims(rows: Sequence[Row]) -> list[Claim]:
     odd = [row for row in rows if abs(row["width"] - row["paper"]) > 0.0101]
     expected = [row for row in odd if row["method"] == "gaussian" and row["confidence"] == 0.999]
-    text = "Table 1, but for its last entry: 3.2905 standard deviations to each side hold 99.9 %, so 6.58, not 6.8."
+    text = "Table 1, except its last entry: 99.9 % lie within 3.2905 standard deviations on each side: 6.58, not 6.8."
     measured = ", ".join(f"{row['width']:.3f}" for row in rows if row["method"] == "gaussian")
-    return [Claim(text=text, measured=measured, holds=odd == expected)]
+    return [paper_claim(text=text, measured=measured, holds=odd == expected)]
 
 
 def figure_2(*, points: int = TRAINING, seed: int | None = None, rule: Rule = Rule.SMOOTHED) -> list[Row]:
-    """Both shapes under both noises, in intervals of 0.05 over and beyond [0, 1).
+    """Both shapes with both kinds of noise, in intervals of 0.05 that extend beyond [0, 1).
 
-    The paper gives the shapes as drawings only. Ours: the plateau rises over the first quarter, is level over half, and
-    falls over the last; the triangles stand side by side, each half as wide as the domain.
+    The paper only draws the shapes. Ours: the plateau rises over the first quarter, is level over the next half, and
+    falls over the last quarter; the two triangles are side by side, each half as wide as the domain.
     """
     draw = simulation(seed)
     grid = Grid.regular(low=Decimal(0), high=Decimal(1), step=Decimal("0.001"))
@@ -93,13 +88,13 @@ def figure_2(*, points: int = TRAINING, seed: int | None = None, rule: Rule = Ru
     rows = []
     for shape in SHAPES:
         true = np.minimum((_shape(shape, points, draw) * grid.cells).astype(np.int64), grid.cells - 1)
-        for noise, blur in FIGURE_2_BLURS.items():
-            blurred = BlurredAttribute(attribute=attribute, blur=blur)
-            told = blurred.apply(true, SimulatedWords(draw).draw(b"", (), true))
-            part = partition(blurred, FIGURE_2_INTERVALS)
-            observed = part.observe(told)
+        for noise, randomizer in FIGURE_2_RANDOMIZERS.items():
+            randomized = BlurredAttribute(attribute=attribute, blur=randomizer)
+            reports = randomized.apply(true, SimulatedWords(draw).draw(b"", (), true))
+            part = partition(randomized, FIGURE_2_INTERVALS)
+            observed = part.observe(reports)
             estimate = rebuild(observed, part, rule)
-            low = blurred.published.domain
+            low = randomized.published.domain
             assert isinstance(low, Grid)
             first = int(np.searchsorted(low.edge_floats[part.bins], 0.0))
             original = np.bincount(np.searchsorted(part.intervals, true, side="right") - 1, minlength=part.size)
@@ -118,7 +113,7 @@ def figure_2(*, points: int = TRAINING, seed: int | None = None, rule: Rule = Ru
     return rows
 
 
-def _shape(shape: str, points: int, draw: Simulation) -> npt.NDArray[np.float64]:
+def _shape(shape: str, points: int, draw: Simulation) -> Floats:
     if shape == "plateau":
         return draw.uniform(0, 0.75, points) + draw.uniform(0, 0.25, points)
     return 0.5 * draw.integers(0, 2, points) + draw.triangular(0, 0.25, 0.5, points)
@@ -128,7 +123,7 @@ def figure_2_distances(rows: Sequence[Row]) -> list[Row]:
     """Total variation distance to the original, of the randomized and of the reconstructed distribution."""
     result = []
     for shape in SHAPES:
-        for noise in FIGURE_2_BLURS:
+        for noise in FIGURE_2_RANDOMIZERS:
             here = [row for row in rows if row["shape"] == shape and row["noise"] == noise]
             total = sum(row["original"] for row in here)
             distance = {
@@ -141,7 +136,7 @@ def figure_2_distances(rows: Sequence[Row]) -> list[Row]:
 
 def figure_2_claims(rows: Sequence[Row]) -> list[Claim]:
     return [
-        Claim(
+        paper_claim(
             text=f"The original shape is picked out: {row['shape']}, {row['noise']} noise",
             measured=f"distance {row['reconstructed']:.3f}, randomized {row['randomized']:.3f}",
             holds=row["reconstructed"] < 0.05 and row["reconstructed"] < row["randomized"] / 4,
@@ -150,15 +145,15 @@ def figure_2_claims(rows: Sequence[Row]) -> list[Claim]:
     ]
 
 
-def matrix(columns: Mapping[str, Integers]) -> npt.NDArray[np.float64]:
-    """The nine attributes as a table of numbers."""
+def matrix(columns: Mapping[str, Integers]) -> Floats:
+    """The true values of the nine attributes as a matrix."""
     return np.stack([columns[name] for name in RANGES], axis=1).astype(np.float64)
 
 
-def published_values(
+def published_matrix(
     model: NoiseModel, columns: Mapping[str, Integers], names: Iterable[str] = tuple(RANGES)
-) -> npt.NDArray[np.float64]:
-    """Published codes of attributes, by default of all nine, as a table of numbers."""
+) -> Floats:
+    """The perturbed codes of the named attributes, by default all nine, as a matrix of values."""
     result = []
     for name in names:
         grid = model.published[name].domain
@@ -167,22 +162,22 @@ def published_values(
     return np.stack(result, axis=1)
 
 
-def _judged(tree: PerturbedTreeClassifier, test: npt.NDArray[np.float64], wanted: Integers) -> Row:
+def _scored(tree: PerturbedTreeClassifier, test: Floats, wanted: Integers) -> Row:
     return {"accuracy": float((tree.predict(test) == wanted).mean()), "leaves": tree.model_.leaves}
 
 
 AS_PRINTED = {"byclass as printed": "byclass", "local as printed": "local"}
-"""The paper's two to the letter: with the association's numbers at the leaves."""
+"""The two algorithms exactly as in the paper: leaves use the class counts of the associated records."""
 
 
 def learner(model: NoiseModel | None, algorithm: str) -> PerturbedTreeClassifier:
-    """A classifier by its name in the figures; without a noise model it is the paper's Original."""
+    """A classifier by its name in the figures. Without a noise model it is the paper's Original."""
     if algorithm in AS_PRINTED:
         return PerturbedTreeClassifier(model, algorithm=AS_PRINTED[algorithm], leaves="associated")
     return PerturbedTreeClassifier(model, algorithm=ALGORITHM_NAMES.get(algorithm, algorithm))
 
 
-def accuracies(
+def tree_accuracies(
     *,
     functions: Sequence[int] = (1, 2, 3, 4, 5),
     privacy: Sequence[str] = FIGURE_5_PRIVACY,
@@ -193,7 +188,7 @@ def accuracies(
     testing: int = TESTING,
     seed: int = 0,
 ) -> Iterator[Row]:
-    """One row for each tree: what was trained how, and its accuracy on true values of new people. "0%" is Original."""
+    """One row for each tree: its settings, and its accuracy on the true values of new people. "0%" is Original."""
     schema = agrawal_schema()
     for run in range(runs):
         for function in functions:
@@ -205,22 +200,22 @@ def accuracies(
             if TRUTH in privacy:
                 original = learner(None, "original").fit(matrix(people), labels)
                 setting = {"noise": "none", "privacy": TRUTH, "algorithm": "original"}
-                yield {**known, **setting, **_judged(original, *tested)}
+                yield {**known, **setting, **_scored(original, *tested)}
             cells = {**codes(people), "group": labels}
             for noise in noises:
                 for level in privacy:
                     if level == TRUTH:
                         continue
                     model = for_privacy(schema, privacy=level, noise=noise)
-                    told = perturb_block(model, cells, words=SimulatedWords(simulation(number)))
-                    values = published_values(model, told)
+                    reports = perturb_block(model, cells, words=SimulatedWords(simulation(number)))
+                    values = published_matrix(model, reports)
                     for algorithm in algorithms:
                         tree = learner(model, algorithm).fit(values, labels)
                         setting = {"noise": noise, "privacy": level, "algorithm": algorithm}
-                        yield {**known, **setting, **_judged(tree, *tested)}
+                        yield {**known, **setting, **_scored(tree, *tested)}
 
 
 def mean_accuracy(rows: Sequence[Row], **wanted: object) -> float:
-    """The mean over the runs of what matches, in percent."""
+    """The mean accuracy of the rows with the given values, in percent."""
     found = [row["accuracy"] for row in rows if all(row[key] == value for key, value in wanted.items())]
     return 100 * float(np.mean(found))

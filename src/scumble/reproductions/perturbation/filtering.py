@@ -1,17 +1,17 @@
-"""What interval privacy does not promise: noise on attributes that go together can be filtered out.
+"""A limit of interval privacy: noise on correlated attributes can be filtered out.
 
-Kargupta, Datta, Wang & Sivakumar (2003) saw that independent noise spreads evenly over all directions, while people lie
-near a few of them. A receiver who knows the noise needs no more than the covariance of the table: that of the noise is
-subtracted, and every record is moved to where it most likely was (Huang, Du & Chen 2005). Nothing but the published
-table and its noise model goes in.
+Kargupta, Datta, Wang & Sivakumar (2003) observed that independent noise spreads evenly over all directions, while
+correlated records lie near a few of them. An adversary subtracts the known covariance of the noise from that of the
+published table and computes the best linear estimate of every record (Huang, Du & Chen 2005). The attack only uses the
+published table and its noise model.
 """
 
 from decimal import Decimal
 
 import numpy as np
-import numpy.typing as npt
 
 from scumble.charts import Chart, Panel, Point, Series
+from scumble.model.counts import Floats
 from scumble.model.local.channel import Additive
 from scumble.model.local.noise_model import for_privacy
 from scumble.model.local.randomized_attribute import BlurredAttribute
@@ -20,9 +20,7 @@ from scumble.model.taxonomy import Grid
 from scumble.privacy.noise import SimulatedWords, Simulation, simulation
 from scumble.privacy.perturber import perturb_block
 from scumble.reproductions.figure import Claim, Figure, Request
-from scumble.reproductions.perturbation.figures import NOISES, Row, published_values
-
-Floats = npt.NDArray[np.float64]
+from scumble.reproductions.perturbation.figures import NOISES, Row, published_matrix
 
 PEOPLE = 20_000
 CORRELATIONS = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99)
@@ -33,10 +31,10 @@ CONFIDENCE = 0.95
 SEED = 2003
 GUESSES = ("the published value", "the mean of all", "filtered alone", "filtered together")
 JUDGED = ((10, 0.0), (10, 0.5), (10, 0.95), (50, 0.95))
-"""Numbers of attributes and correlations that are put into words."""
+"""The numbers of attributes and correlations for which a claim is printed."""
 NOTES = (
-    f"{PEOPLE:,} made-up people; measures are bell-shaped with a deviation of {SPREAD:g} on a range of {RANGE}.",
-    "The promise is about one blurred value by itself. Whoever has the table knows how its columns go together.",
+    f"{PEOPLE:,} synthetic people; measures are normal with a standard deviation of {SPREAD:g} on a range of {RANGE}.",
+    "Interval privacy concerns a single perturbed value. An adversary with the whole table can estimate correlations.",
 )
 
 
@@ -50,7 +48,7 @@ def schema(number: int) -> Schema:
 
 
 def correlated(number: int, correlation: float, people: int, draw: Simulation) -> Floats:
-    """Bell-shaped measures, any two of them correlated alike, such as one quantity on several days."""
+    """Normal measures with the same correlation between any two, such as one quantity measured on several days."""
     common = draw.normal(size=(people, 1))
     own = draw.normal(size=(people, number))
     values = MIDDLE + SPREAD * (np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own)
@@ -58,8 +56,10 @@ def correlated(number: int, correlation: float, people: int, draw: Simulation) -
 
 
 def filtered(published: Floats, variances: Floats) -> Floats:
-    """The best linear guess of every true record: mean + C (C + N)^-1 (record - mean), N being the noise's covariance
-    and C + N the published table's."""
+    """The best linear estimate of every true record: mean + C (C + N)^-1 (record - mean).
+
+    N is the covariance of the noise and C + N that of the published table.
+    """
     mean = published.mean(axis=0)
     whole = np.atleast_2d(np.cov(published, rowvar=False))
     values, directions = np.linalg.eigh(whole - np.diag(variances))
@@ -67,9 +67,9 @@ def filtered(published: Floats, variances: Floats) -> Floats:
     return mean + (published - mean) @ np.linalg.solve(whole, true)
 
 
-def noise_variance(blurred: BlurredAttribute) -> float:
-    """Of the noise model's own law, in the attribute's unit."""
-    channel, grid = blurred.channel, blurred.attribute.domain
+def noise_variance(randomized: BlurredAttribute) -> float:
+    """The variance of the noise that the model describes, in the attribute's unit."""
+    channel, grid = randomized.channel, randomized.attribute.domain
     assert isinstance(channel, Additive) and isinstance(grid, Grid) and grid.step is not None
     weights = channel.weights / channel.weights.sum()
     steps = np.arange(len(weights)) - channel.reach
@@ -77,14 +77,14 @@ def noise_variance(blurred: BlurredAttribute) -> float:
 
 
 def widths(noise: str, number: int, correlation: float, *, people: int = PEOPLE, seed: int = SEED) -> Row:
-    """How wide an interval around each guess holds the truth for 95 % of the values, as a share of the range."""
+    """The width of the interval around each estimate that contains 95 % of the true values, as a share of the range."""
     draw = simulation(seed)
     model = for_privacy(schema(number), privacy="100%", noise=noise)
     true = correlated(number, correlation, people, draw)
     names = model.told
     cells = {name: np.floor(true[:, place] * 10 + 1e-9).astype(np.int64) for place, name in enumerate(names)}
-    told = perturb_block(model, cells, words=SimulatedWords(draw))
-    published = published_values(model, told, names)
+    reports = perturb_block(model, cells, words=SimulatedWords(draw))
+    published = published_matrix(model, reports, names)
     variances = np.array([noise_variance(model[name]) for name in names])
     alone = np.column_stack([filtered(published[:, [place]], variances[[place]]) for place in range(number)])
     average = np.broadcast_to(published.mean(axis=0), published.shape)
@@ -93,8 +93,8 @@ def widths(noise: str, number: int, correlation: float, *, people: int = PEOPLE,
     return {"noise": noise, "attributes": number, "correlation": correlation, **found}
 
 
-def as_filter(request: Request) -> Figure:
-    """Noise of 100 % interval privacy, filtered out of attributes that go together."""
+def filtering_figure(request: Request) -> Figure:
+    """How much of the noise of 100 % interval privacy can be filtered out of correlated attributes."""
     settings = [(USUAL_NUMBER, each) for each in CORRELATIONS] + [(each, USUAL_CORRELATION) for each in NUMBERS]
     settings = list(dict.fromkeys(settings))
     rows = []
@@ -112,12 +112,12 @@ def as_filter(request: Request) -> Figure:
         panels.append(
             _panel(f"{noise}, correlation {USUAL_CORRELATION:g}", "number of attributes", by_number, "attributes")
         )
-    title = "What 100 % interval privacy leaves once noise is filtered out"
+    title = "100 % interval privacy after the noise is filtered out"
     return Figure(
         title=title,
         rows=rows,
         claims=tuple(_claim(row) for row in rows if (row["attributes"], row["correlation"]) in JUDGED),
-        chart=Chart(title=title, panels=tuple(panels), note="100 % is what the interval promises"),
+        chart=Chart(title=title, panels=tuple(panels), note="the nominal privacy is 100 %"),
         notes=NOTES,
     )
 
@@ -133,6 +133,8 @@ def _panel(title: str, label: str, rows: list[Row], column: str) -> Panel:
 
 
 def _claim(row: Row) -> Claim:
-    text = f"{row['noise']}, {row['attributes']} attributes, correlation {row['correlation']:g}: width that holds 95 %"
+    setting = f"{row['noise']}, {row['attributes']} attributes, correlation {row['correlation']:g}"
     ours = ", ".join(f"{name} {row[name]:.0%}" for name in GUESSES)
-    return Claim(text=text, paper="100%", ours=ours, holds=row["filtered together"] >= 1)
+    return Claim(
+        text=f"{setting}: width of the 95 % interval", paper="100%", ours=ours, holds=row["filtered together"] >= 1
+    )

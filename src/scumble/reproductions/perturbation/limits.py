@@ -1,43 +1,52 @@
-"""Why ByClass misses a claim on Function 2: how far one attribute at a time can go, and how far the leaves take it.
+"""Why ByClass misses a claim on Function 2: the limits of reconstructing one attribute at a time.
 
-Beside ByClass and Local as printed and as we run them stands ByClass given the true distribution of every attribute in
-every class, which is the most a reconstruction could find. What is then still lost is lost by the association: ranks of
-blurred values say too little about which values of two attributes go together.
+The figure compares ByClass and Local as printed in the paper, ByClass and Local as implemented in scumble, and ByClass
+with the true distribution of every attribute in every class, which no reconstruction can improve on. What the last one
+still loses is due to the association step: the ranks of perturbed values say too little about which values of two
+attributes occur together.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from scumble.charts import Chart, Panel, Point, Series
-from scumble.comparison.cached_runs import keep, kept_path, recall, run_all
 from scumble.mining.perturbed.growth import LEAF, Grown
 from scumble.mining.perturbed.rows import Partitions, Rows
 from scumble.mining.perturbed.tree import Algorithm, Leaves, train
-from scumble.mining.reconstruction.iteration import STOP_SHARE, Floats
-from scumble.model.counts import Integers
+from scumble.mining.reconstruction.iteration import STOP_SHARE
+from scumble.model.counts import Floats, Integers
 from scumble.model.local.noise_model import for_privacy
 from scumble.privacy.noise import SimulatedWords, simulation
 from scumble.privacy.perturber import perturb_block
 from scumble.reproductions.figure import Claim, Figure, Request
-from scumble.reproductions.perturbation import figures as as_figures
-from scumble.reproductions.perturbation.charts import FUNCTIONS, SEED, accuracy_rows
-from scumble.reproductions.perturbation.figures import AS_PRINTED, NOISES, TRUTH, Row, learner, matrix, mean_accuracy
+from scumble.reproductions.perturbation.charts import FUNCTIONS, SEED, accuracy_rows, cached_rows
+from scumble.reproductions.perturbation.figures import (
+    AS_PRINTED,
+    NOISES,
+    TESTING,
+    TRAINING,
+    TRUTH,
+    Row,
+    learner,
+    matrix,
+    mean_accuracy,
+    published_matrix,
+)
 from scumble.reproductions.perturbation.people import RANGES, agrawal_schema, codes, generate
 
 LEVEL = "100%"
-TOLD = "byclass, true distributions"
-SHOWN = ("byclass as printed", TOLD, "byclass", "local as printed", "local")
+TRUE_DISTRIBUTIONS = "byclass, true distributions"
+SHOWN = ("byclass as printed", TRUE_DISTRIBUTIONS, "byclass", "local as printed", "local")
 RUNS = 3
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Informed(Rows):
-    """Blurred rows whose every distribution is known instead of reconstructed."""
+class RowsWithTruth(Rows):
+    """Perturbed rows whose distributions are computed from the true values instead of reconstructed."""
 
     true: npt.NDArray[np.integer]
     """Codes of the true values."""
@@ -63,7 +72,7 @@ class Informed(Rows):
 
 
 def predicted(tree: Grown, true: npt.NDArray[np.integer]) -> Integers:
-    """The class of every row of true codes."""
+    """The class that the tree predicts for each row of true codes."""
     nodes = np.zeros(len(true), dtype=np.int64)
     while (moving := np.flatnonzero(tree.feature[nodes] != LEAF)).size:
         here = nodes[moving]
@@ -73,7 +82,7 @@ def predicted(tree: Grown, true: npt.NDArray[np.integer]) -> Integers:
 
 
 def limits(function: int, run: int, *, training: int, testing: int) -> list[Row]:
-    """The people, noise and tests of `as_figures.accuracies`, learned in the ways that no other figure has."""
+    """The accuracies of the algorithms that no other figure shows, with the data and noise of `tree_accuracies`."""
     number = 1_000 * (SEED + run) + function
     people, labels = generate(function, training, seed=2 * number)
     test, wanted = generate(function, testing, seed=2 * number + 1)
@@ -81,29 +90,30 @@ def limits(function: int, run: int, *, training: int, testing: int) -> list[Row]
     rows = []
     for noise in NOISES:
         model = for_privacy(agrawal_schema(), privacy=LEVEL, noise=noise)
-        told = perturb_block(model, {**codes(people), "group": labels}, words=SimulatedWords(simulation(number)))
+        reports = perturb_block(model, {**codes(people), "group": labels}, words=SimulatedWords(simulation(number)))
         known: Row = {"function": function, "run": run, "noise": noise, "privacy": LEVEL}
-        values = as_figures.published_values(model, told)
+        values = published_matrix(model, reports)
         for name in AS_PRINTED:
             tree = learner(model, name).fit(values, labels)
             right = float((tree.predict(matrix(test)) == wanted).mean())
             rows.append({**known, "algorithm": name, "accuracy": right, "leaves": tree.model_.leaves})
-        informed = Informed(
+        with_truth = RowsWithTruth(
             attributes=tuple(model[name] for name in RANGES),
-            codes=np.stack([told[name] for name in RANGES], axis=1),
+            codes=np.stack([reports[name] for name in RANGES], axis=1),
             labels=labels,
             classes=2,
             true=true,
         )
-        grown = train(informed, Algorithm.BYCLASS, leaves=Leaves.ASSOCIATED)
+        grown = train(with_truth, Algorithm.BYCLASS, leaves=Leaves.ASSOCIATED)
         right = float((predicted(grown, tested) == wanted).mean())
-        rows.append({**known, "algorithm": TOLD, "accuracy": right, "leaves": int((grown.feature == LEAF).sum())})
+        leaves = int((grown.feature == LEAF).sum())
+        rows.append({**known, "algorithm": TRUE_DISTRIBUTIONS, "accuracy": right, "leaves": leaves})
     return rows
 
 
-def as_limits(request: Request) -> Figure:
-    """What is lost by reconstruction, by the association, and what the leaves win back."""
-    shorter = Request(cache=request.cache, runs=request.runs or RUNS, jobs=request.jobs, progress=request.progress)
+def limits_figure(request: Request) -> Figure:
+    """What reconstruction and association lose, and what reconstructing the leaves recovers."""
+    shorter = replace(request, runs=request.runs or RUNS)
     rows = [*accuracy_rows(shorter, (TRUTH, LEVEL), ("byclass", "local")), *_rows(shorter)]
     panels = tuple(
         Panel(
@@ -123,15 +133,15 @@ def as_limits(request: Request) -> Figure:
         )
         for noise in NOISES
     )
-    title = "What is lost by ranks, and what the leaves win back"
+    title = "What association by ranks loses, and what reconstructing the leaves recovers"
     return Figure(
         title=title, rows=rows, claims=tuple(_claims(rows)), chart=Chart(title=title, panels=panels), notes=(NOTE,)
     )
 
 
 NOTE = (
-    "`true distributions`: each class's true distribution of each attribute in place of the reconstructed one, the "
-    "rest as printed. It needs the true rows, so it is a yardstick and no method."
+    "`true distributions`: uses each class's true distribution of each attribute instead of the reconstructed one, and "
+    "otherwise follows the paper. It needs the true rows, so it is an upper bound and not a method."
 )
 
 
@@ -154,20 +164,14 @@ def _rows(request: Request) -> list[Row]:
             "what": "as-limits/1",
             "function": function,
             "run": run,
-            "training": as_figures.TRAINING,
-            "testing": as_figures.TESTING,
+            "training": TRAINING,
+            "testing": TESTING,
         }
         for run in range(request.runs or RUNS)
         for function in FUNCTIONS
     ]
-    paths = [kept_path(request.cache, each) for each in facts]
-    missing = [(path, each) for path, each in zip(paths, facts, strict=True) if recall(path) is None]
-    pieces = [partial(_piece, path, each) for path, each in missing]
-    for done, _ in enumerate(run_all(pieces, request.jobs), start=1):
-        request.progress("training", done, len(pieces))
-    return [row for path in paths for row in (recall(path) or {})["rows"]]
+    return cached_rows(facts, _limits_of_run, request)
 
 
-def _piece(path: Path, facts: Row) -> None:
-    found = limits(int(facts["function"]), int(facts["run"]), training=facts["training"], testing=facts["testing"])
-    keep(path, {"rows": found})
+def _limits_of_run(facts: Mapping[str, Any]) -> Row:
+    return {"rows": limits(facts["function"], facts["run"], training=facts["training"], testing=facts["testing"])}

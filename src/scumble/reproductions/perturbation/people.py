@@ -1,9 +1,9 @@
-"""Made-up people after Agrawal, Ghosh, Imielinski, Iyer & Swami (VLDB 1992): nine attributes and, of their functions,
-the five that Agrawal & Srikant (2000) use.
+"""The synthetic people of Agrawal, Ghosh, Imielinski, Iyer & Swami (VLDB 1992): nine attributes, and the five of their
+classification functions that Agrawal & Srikant (2000) use.
 
-Two places where the paper needs reading. Table 3 prints Function 2's middle line as `75K <= salary >= 125K`, a misprint
-for `<= 125K`. Table 2 lets a house's value depend on the zip code through k in 0 .. 9, ten numbers for nine zip codes:
-we take k = 9 - zipcode, so 1 .. 9, as later generators do.
+Two details of the paper need interpretation. Table 3 prints `75K <= salary >= 125K` in Function 2, a misprint for
+`<= 125K`. In Table 2 the value of a house depends on the zip code through k in 0 .. 9, which is ten numbers for nine
+zip codes; we use k = 9 - zipcode, that is 1 .. 9, as later generators do.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,16 +29,16 @@ RANGES: dict[str, tuple[int, int, int]] = {
     "hyears": (1, 31, 1),
     "loan": (0, 500_000, 500),
 }
-"""The public range of each attribute, the end left out, and its step."""
+"""The public range of each attribute (upper end excluded) and its step."""
 CLASSES = ("A", "B")
 BLOCK = 2**16
 
-Columns = dict[str, Integers]
+People = dict[str, Integers]
 Labels = npt.NDArray[np.bool_]
 
 
 def agrawal_schema() -> Schema:
-    """The nine attributes as numbers, as the paper takes them, and the class."""
+    """The nine attributes, all numeric as in the paper, and the class."""
     numbers = tuple(
         Attribute(
             name=name,
@@ -51,8 +51,8 @@ def agrawal_schema() -> Schema:
     return Schema(attributes=(*numbers, group), target="group")
 
 
-def draw_people(rows: int, draw: Simulation) -> Columns:
-    """People as Table 2 describes them, in whole numbers."""
+def draw_people(rows: int, draw: Simulation) -> People:
+    """Draw people as described in Table 2, in whole numbers."""
     salary = draw.integers(20_000, 150_000, rows)
     commission = np.where(salary >= 75_000, 0, draw.integers(10_000, 75_000, rows))
     zipcode = draw.integers(0, 9, rows)
@@ -78,11 +78,11 @@ def _by_age(age: Integers, young: Labels, middle: Labels, old: Labels) -> Labels
     return np.where(age < 40, young, np.where(age < 60, middle, old))
 
 
-def _function_1(people: Columns) -> Labels:
+def _function_1(people: People) -> Labels:
     return (people["age"] < 40) | (people["age"] >= 60)
 
 
-def _function_2(people: Columns) -> Labels:
+def _function_2(people: People) -> Labels:
     salary = people["salary"]
     return _by_age(
         people["age"],
@@ -92,7 +92,7 @@ def _function_2(people: Columns) -> Labels:
     )
 
 
-def _function_3(people: Columns) -> Labels:
+def _function_3(people: People) -> Labels:
     salary, level = people["salary"], people["elevel"]
     low, middle, high = (_between(salary, start, start + 50_000) for start in (25_000, 50_000, 75_000))
     return _by_age(
@@ -103,21 +103,21 @@ def _function_3(people: Columns) -> Labels:
     )
 
 
-def _disposable(people: Columns) -> Integers:
-    """Functions 4 and 5 before their bound, in hundredths, so that whole numbers decide."""
+def _disposable(people: People) -> Integers:
+    """The disposable income of Functions 4 and 5 in hundredths, so that the comparison uses integers only."""
     return 67 * (people["salary"] + people["commission"]) - 20 * people["loan"] - 1_000_000
 
 
-def _function_4(people: Columns) -> Labels:
+def _function_4(people: People) -> Labels:
     return _disposable(people) > 0
 
 
-def _function_5(people: Columns) -> Labels:
+def _function_5(people: People) -> Labels:
     equity_tenths = people["hvalue"] * np.maximum(people["hyears"] - 20, 0)
     return _disposable(people) + 2 * equity_tenths > 0
 
 
-FUNCTIONS: dict[int, Callable[[Columns], Labels]] = {
+FUNCTIONS: dict[int, Callable[[People], Labels]] = {
     1: _function_1,
     2: _function_2,
     3: _function_3,
@@ -126,22 +126,22 @@ FUNCTIONS: dict[int, Callable[[Columns], Labels]] = {
 }
 
 
-def stream(function: int, rows: int, *, seed: int | None = None) -> Iterator[tuple[Columns, Integers]]:
-    """Blocks of people with their class, 0 for group A, until there are `rows`, half of them of each class.
+def people_in_blocks(function: int, rows: int, *, seed: int | None = None) -> Iterator[tuple[People, Integers]]:
+    """Yield `rows` people in blocks with their class (0 for group A), half of each class.
 
-    People are drawn until the class that is still wanted comes up, which leaves their distribution within each class as
-    it is; the rows of a block are in random order.
+    People are drawn until both classes have enough; surplus people are discarded. This does not change the distribution
+    within a class. The rows of a block are in random order.
     """
     if function not in FUNCTIONS:
-        raise InputError(f"There is no function {function}. Choose from 1 to 5.")
+        raise InputError(f"Unknown function {function}. Available: 1 to 5.")
     draw = simulation(seed)
     for start in range(0, rows, BLOCK):
         size = min(BLOCK, rows - start)
         yield _balanced(FUNCTIONS[function], size // 2, size - size // 2, draw)
 
 
-def _balanced(decide: Callable[[Columns], Labels], in_a: int, in_b: int, draw: Simulation) -> tuple[Columns, Integers]:
-    kept: list[Columns] = []
+def _balanced(decide: Callable[[People], Labels], in_a: int, in_b: int, draw: Simulation) -> tuple[People, Integers]:
+    kept: list[People] = []
     labels: list[Integers] = []
     wanted = [in_a, in_b]
     while any(wanted):
@@ -157,13 +157,13 @@ def _balanced(decide: Callable[[Columns], Labels], in_a: int, in_b: int, draw: S
     return columns, np.concatenate(labels)[order]
 
 
-def generate(function: int, rows: int, *, seed: int | None = None) -> tuple[Columns, Integers]:
-    """All of a stream at once."""
-    blocks = list(stream(function, rows, seed=seed))
+def generate(function: int, rows: int, *, seed: int | None = None) -> tuple[People, Integers]:
+    """All of `people_in_blocks` as one table."""
+    blocks = list(people_in_blocks(function, rows, seed=seed))
     columns = {name: np.concatenate([people[name] for people, _ in blocks]) for name in RANGES}
     return columns, np.concatenate([label for _, label in blocks])
 
 
-def codes(people: Columns) -> Columns:
-    """The cell of each value in the schema's grids."""
+def codes(people: People) -> People:
+    """The code of each value in the schema's grids."""
     return {name: (people[name] - low) // step for name, (low, _, step) in RANGES.items()}
