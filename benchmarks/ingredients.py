@@ -173,7 +173,10 @@ def one_run(job: tuple[str, str, int, str, bool]) -> tuple[float, ...]:
         watch = Watch()
         changes.enter_context(patch.object(detail, "_measure", watch.measure))
         changes.enter_context(patch.object(detail, "calibrate", watch.calibrate))
-        made = run(method, train.schema, parameters, MemoryEngine([train.columns], train.schema), PaidNoise())
+        plan = method.plan(train.schema, parameters)
+        made = run(
+            method, train.schema, parameters, MemoryEngine([train.columns], train.schema), PaidNoise(), plan=plan
+        )
     if by_odds:
         return watch.judge(test.sample(train.schema))
     schema = made.tables[made.recommended]

@@ -24,7 +24,7 @@ from scumble.methods.coordinates import FIXED_POINT
 from scumble.methods.mdav.mdav import mdav
 from scumble.methods.microaggregate.method import Microaggregate
 from scumble.methods.microaggregate.parameters import MicroaggregateParams
-from scumble.privacy.holder import Holder
+from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import PaidNoise, simulation
 from scumble.reproductions.microaggregation.figures import (
     DATASETS,
@@ -137,7 +137,7 @@ def default_seconds(rows: int) -> float:
     method, given = Microaggregate(), MicroaggregateParams(epsilon="1")
     plan = method.plan(schema, given)
     began = time.perf_counter()
-    method.groups(schema, given, Holder(engine=MemoryEngine(blocks, schema), noise=PaidNoise(), plan=plan))
+    method.groups(schema, given, CentralHolder(engine=MemoryEngine(blocks, schema), noise=PaidNoise(), plan=plan))
     return time.perf_counter() - began
 
 

@@ -43,7 +43,8 @@ def table_named(name: str, seed: int) -> CodedTable:
 def cells_of(train: CodedTable, epsilon: str) -> CellRelease:
     method = method_named("diffgen")
     parameters = parameters_of(method, {"epsilon": epsilon, "detail": "no"})
-    made = run(method, train.schema, parameters, MemoryEngine([train.columns], train.schema), PaidNoise())
+    plan = method.plan(train.schema, parameters)
+    made = run(method, train.schema, parameters, MemoryEngine([train.columns], train.schema), PaidNoise(), plan=plan)
     assert isinstance(made, CellRelease)
     return made
 

@@ -19,7 +19,7 @@ from scumble.files.counts_file import write_table
 from scumble.flows.release import method_named, parameters_of
 from scumble.model.release import CellRelease
 from scumble.model.schema import Schema
-from scumble.privacy.holder import Holder
+from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import PaidNoise
 from scumble.sources import open_source
 
@@ -95,7 +95,7 @@ class _SelectionsDone(BaseException):
     """Ends a run when all selections are made and the cells are about to be counted."""
 
 
-class _SelectionsOnly(Holder):
+class _SelectionsOnly(CentralHolder):
     def measure(self, *arguments: Any, **named: Any) -> Any:
         raise _SelectionsDone
 

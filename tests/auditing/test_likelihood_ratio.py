@@ -11,7 +11,7 @@ from scumble.auditing.exact import choice_probabilities
 from scumble.auditing.laws import cases
 from scumble.auditing.laws.cases import audited_modes, parameters_for, served_schema, settings_of, small_schemas
 from scumble.auditing.laws.queries import engine_of
-from scumble.auditing.likelihood_ratio import Followed
+from scumble.auditing.likelihood_ratio import ComparingHolder
 from scumble.auditing.mechanisms import WholeRelease
 from scumble.auditing.neighbours import Pair, candidate_pairs
 from scumble.methods import METHODS
@@ -50,7 +50,7 @@ def test_evidence_of_choices_is_their_exact_loss(selection: dict[str, str]) -> N
     counted = float(planned.spends[-1].epsilon)
     for _ in range(40):
         noise = Keeping()
-        holder = Followed(engine=engines[0], other=engines[1], noise=noise, plan=planned)
+        holder = ComparingHolder(engine=engines[0], other=engines[1], noise=noise, plan=planned)
         DiffGen().run(SCHEMA, parameters, holder)
         first, second = (law[tuple(noise.chosen)] for law in laws)
         assert holder.evidence == pytest.approx(math.log(second / first) + counted, abs=1e-6)

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from planned_runs import run
 from strategies import cuts, schemas, tables
 from table_twins import (
     RecordedNoise,
@@ -36,7 +37,7 @@ from scumble.engines import ENGINES, Engine, chunked_counts, counting
 from scumble.engines.coding import code_type
 from scumble.engines.duckdb import DuckDBEngine
 from scumble.files.schema_file import parse_schema
-from scumble.flows.release import method_named, parameters_of, run
+from scumble.flows.release import method_named, parameters_of
 from scumble.model.counts import Counts, Tabulation
 from scumble.model.cut import Cut
 from scumble.model.release import CellRelease

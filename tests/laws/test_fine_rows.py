@@ -26,29 +26,29 @@ from scumble.model.fine_rows import fine_counts
 from scumble.model.plan import Plan
 from scumble.model.release import CellRelease, FineRows
 from scumble.model.schema import Schema
-from scumble.privacy.holder import Holder
+from scumble.privacy.holder import CentralHolder
 from scumble.privacy.query import CellCounts
 
 
 class WithFineRows(Wrapped):
     """DiffGen with rows drawn inside its cells, by the counts alone."""
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
         release = super().run(schema, parameters, holder)
         return replace(release, fine=self.draw(release, schema, holder), documents=self.documents(holder))
 
-    def draw(self, release: CellRelease, schema: Schema, holder: Holder) -> FineRows:
+    def draw(self, release: CellRelease, schema: Schema, holder: CentralHolder) -> FineRows:
         seed = abs(int(release.measured.sum()))
         return fine_rows(Cut.leaves(schema), fine_counts(release.count).sum(axis=1), seed)
 
-    def documents(self, holder: Holder) -> dict[str, dict[str, Any]]:
+    def documents(self, holder: CentralHolder) -> dict[str, dict[str, Any]]:
         return {}
 
 
 class SeededByTheRows(WithFineRows):
     """Fine rows that depend on how many records there are."""
 
-    def draw(self, release: CellRelease, schema: Schema, holder: Holder) -> FineRows:
+    def draw(self, release: CellRelease, schema: Schema, holder: CentralHolder) -> FineRows:
         rows = sum(len(block[0]) for block in holder._engine.blocks())
         return fine_rows(Cut.leaves(schema), fine_counts(release.count).sum(axis=1), rows)
 
@@ -56,14 +56,14 @@ class SeededByTheRows(WithFineRows):
 class TellsTheRowsAside(WithFineRows):
     """A document with the exact number of rows."""
 
-    def documents(self, holder: Holder) -> dict[str, dict[str, Any]]:
+    def documents(self, holder: CentralHolder) -> dict[str, dict[str, Any]]:
         return {"detail": {"tables": [sum(len(block[0]) for block in holder._engine.blocks())]}}
 
 
 class OneTooMany(WithFineRows):
     """A row more in the first cell."""
 
-    def draw(self, release: CellRelease, schema: Schema, holder: Holder) -> FineRows:
+    def draw(self, release: CellRelease, schema: Schema, holder: CentralHolder) -> FineRows:
         sizes = fine_counts(release.count).sum(axis=1)
         sizes[0] += 1
         return fine_rows(Cut.leaves(schema), sizes, 0)
@@ -72,7 +72,7 @@ class OneTooMany(WithFineRows):
 class InOtherWords(WithFineRows):
     """Fine rows by a schema of its own making."""
 
-    def draw(self, release: CellRelease, schema: Schema, holder: Holder) -> FineRows:
+    def draw(self, release: CellRelease, schema: Schema, holder: CentralHolder) -> FineRows:
         return replace(super().draw(release, schema, holder), schema=replace(schema, rows_at_most=7))
 
 
@@ -84,11 +84,11 @@ class KeepsAnAnswerBack(WithFineRows):
         (count,) = planned.spends
         return replace(planned, spends=(replace(count, epsilon=count.epsilon / 2, times=2),))
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
         release = super().run(schema, parameters, holder)
         return replace(release, plan=self.plan(schema, parameters))
 
-    def draw(self, release: CellRelease, schema: Schema, holder: Holder) -> FineRows:
+    def draw(self, release: CellRelease, schema: Schema, holder: CentralHolder) -> FineRows:
         again = holder.measure(CellCounts(cut=Cut.leaves(schema), resolution=1), spend=COUNT)
         return fine_rows(Cut.leaves(schema), fine_counts(release.count).sum(axis=1), abs(int(again.sum())))
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from scumble.auditing.laws.cases import parameters_for, settings_of, small_schemas
 from scumble.auditing.laws.methods import check_method, check_nothing_unpaid, check_plan, check_refusals, check_spending
-from scumble.auditing.laws.queries import check_asked
+from scumble.auditing.laws.queries import check_asked_queries
 from scumble.errors import CheckError, InputError
 from scumble.files.schema_file import parse_schema
 from scumble.methods import METHODS
@@ -24,7 +24,7 @@ from scumble.model.cut import Cut
 from scumble.model.plan import Plan
 from scumble.model.release import CellRelease
 from scumble.model.schema import Schema
-from scumble.privacy.holder import Holder
+from scumble.privacy.holder import CentralHolder
 
 CASES = [
     pytest.param(method, settings, id=f"{method.name} {settings}")
@@ -112,7 +112,7 @@ class AsksForLess(Wrapped):
 class TellsTheRows(Wrapped):
     """Publishes the exact number of rows in its story."""
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
         rows = sum(len(block[0]) for block in holder._engine.blocks())
         return replace(super().run(schema, parameters, holder), story=(f"{rows} rows were read",))
 
@@ -120,7 +120,7 @@ class TellsTheRows(Wrapped):
 class DropsEmptyCells(Wrapped):
     """Publishes counts that its measured ones do not give."""
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
         made = super().run(schema, parameters, holder)
         return replace(made, count=made.count + 1)
 
@@ -143,10 +143,10 @@ def test_broken_laws_are_noticed() -> None:
 class AsksTooMuch(Wrapped):
     """Counts under replace with the bound of add-remove."""
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
         measured = holder.measure(OneTooSmall(cut=Cut.leaves(schema)), spend=COUNT)
         made = DiffGen().run(
-            schema, parameters, Holder(engine=holder._engine, noise=holder._noise, plan=made_plan(schema))
+            schema, parameters, CentralHolder(engine=holder._engine, noise=holder._noise, plan=made_plan(schema))
         )
         return replace(made, measured=measured.reshape(made.measured.shape))
 
@@ -157,9 +157,9 @@ def made_plan(schema: Schema) -> Plan:
 
 def test_a_query_is_held_to_the_law_wherever_it_comes_from() -> None:
     under_replace = small_schemas()[1]
-    assert check_asked(DiffGen(), under_replace, LEAVES) == 1
+    assert check_asked_queries(DiffGen(), under_replace, LEAVES) == 1
     with pytest.raises(CheckError, match="declares a sensitivity of 1"):
-        check_asked(AsksTooMuch(), under_replace, LEAVES)
+        check_asked_queries(AsksTooMuch(), under_replace, LEAVES)
 
 
 class RefusesSilently(Wrapped):

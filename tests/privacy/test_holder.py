@@ -12,9 +12,10 @@ from scumble.methods.diffgen.scores import Candidate, Score, ValueScores
 from scumble.model.counts import Counts, Integers, Tabulation
 from scumble.model.cut import Cut
 from scumble.model.guarantee import JointDP, PureDP, Unit, Unproven
-from scumble.model.plan import Plan, PlanWithoutDP, Spend
-from scumble.privacy.holder import OFFSET_BITS, Holder, Purse
+from scumble.model.plan import Plan, Spend
+from scumble.privacy.holder import OFFSET_BITS, CentralHolder
 from scumble.privacy.noise import PaidNoise, Selection
+from scumble.privacy.purse import Purse
 from scumble.privacy.query import CellCounts
 
 SCHEMA = parse_schema(
@@ -36,8 +37,8 @@ def plan_of(*spends: Spend, unit: Unit = Unit.ADD_REMOVE) -> Plan:
     return Plan(guarantee=PureDP(epsilon=total, unit=unit), spends=spends, cells_at_most=8)
 
 
-def holder_of(*spends: Spend, noise: object = None) -> Holder:
-    return Holder(engine=engine_of(SCHEMA, ROWS), noise=noise or PaidNoise(), plan=plan_of(*spends))  # type: ignore[arg-type]
+def holder_of(*spends: Spend, noise: object = None) -> CentralHolder:
+    return CentralHolder(engine=engine_of(SCHEMA, ROWS), noise=noise or PaidNoise(), plan=plan_of(*spends))  # type: ignore[arg-type]
 
 
 def splits(low: int, high: int) -> ValueScores:
@@ -120,9 +121,8 @@ def test_only_a_whole_spend_of_a_pure_plan_is_divided() -> None:
         spends=(Spend(label="whole", epsilon=Fraction(1)),),
         cells_at_most=8,
     )
-    claim = PlanWithoutDP(
+    claim = Plan(
         guarantee=Unproven(claim=PureDP(epsilon=Fraction(1), unit=Unit.ADD_REMOVE), reason="it is wrong."),
-        unit=Unit.ADD_REMOVE,
         spends=whole.spends,
         cells_at_most=8,
     )
@@ -192,7 +192,7 @@ def test_the_same_counts_are_tabulated_once() -> None:
 
     engine = Counting()
     plan = plan_of(Spend(label="split", epsilon=Fraction(1), times=5))
-    holder = Holder(engine=engine, noise=PaidNoise(), plan=plan)
+    holder = CentralHolder(engine=engine, noise=PaidNoise(), plan=plan)
     for low in range(4):
         holder.choose(splits(low, 8), spend="split")
     assert len(engine.requests) == 1

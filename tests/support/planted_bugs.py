@@ -16,7 +16,7 @@ from scumble.model.plan import Plan
 from scumble.model.release import CellRelease
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Grid
-from scumble.privacy.holder import Holder
+from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import Noise, PaidNoise, Selection, simulation
 from scumble.privacy.query import CellCounts, Sensitivity
 
@@ -96,14 +96,14 @@ class Wrapped:
     def plan(self, schema: Schema, parameters: DiffGenParams) -> Plan:
         return DiffGen().plan(schema, parameters)
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
         return DiffGen().run(schema, parameters, holder)
 
 
 class CountedOnce(Wrapped):
     """The counts are told twice, each time for the whole price, and charged once."""
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
         made = super().run(schema, parameters, holder)
         holder.purse._left[COUNT] = 1
         again = super().run(schema, parameters, holder)
@@ -113,7 +113,7 @@ class CountedOnce(Wrapped):
 class Averaged(Wrapped):
     """The same, and only the average of both is told: in halves, so that nothing is rounded."""
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
         made = super().run(schema, parameters, holder)
         holder.purse._left[COUNT] = 1
         again = super().run(schema, parameters, holder)
@@ -123,7 +123,7 @@ class Averaged(Wrapped):
 class RangeFromData(Wrapped):
     """The grid of the first numeric attribute ends at the largest value that occurs."""
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
         made = super().run(schema, parameters, holder)
         highest = largest_code(schema, holder)
         attributes = tuple(
@@ -138,7 +138,7 @@ class RangeFromData(Wrapped):
 class NeverAboveTheLargest(Wrapped):
     """Splits above the largest value that occurs are not offered, as in the authors' program."""
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
         highest, choose = largest_code(schema, holder), holder.choose
 
         def choose_below(query: PartitionScores, *, spend: str, log_weights: list[float]) -> int:
@@ -157,15 +157,15 @@ class NeverAboveTheLargest(Wrapped):
 class BestOfSeveral(Wrapped):
     """The owner tries one round and two, and keeps the second where it describes the rows better, as the paper says."""
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
         tried = []
         for rounds in (1, 2):
             chosen = parameters.model_copy(update={"rounds": rounds})
-            fresh = Holder(engine=holder._engine, noise=holder._noise, plan=self.plan(schema, chosen))
+            fresh = CentralHolder(engine=holder._engine, noise=holder._noise, plan=self.plan(schema, chosen))
             tried.append(DiffGen().run(schema, chosen, fresh))
         return max(tried, key=lambda made: self._agreement(made, holder))
 
-    def _agreement(self, made: CellRelease, holder: Holder) -> int:
+    def _agreement(self, made: CellRelease, holder: CentralHolder) -> int:
         """How many rows have the commonest class of their cell, by the exact counts that nobody paid for."""
         blocks = list(holder._engine.blocks())
         numbers, groups, labels = (np.concatenate([block[place] for block in blocks]) for place in range(3))
@@ -180,7 +180,7 @@ class BestOfSeveral(Wrapped):
 class GiniClaimedMonotone(Wrapped):
     """DiffGen by gini at the monotone price."""
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
         choose = holder.choose
         assert settle(schema, parameters).score is Score.GINI
         holder.choose = lambda query, **options: choose(  # type: ignore[method-assign]
@@ -192,7 +192,7 @@ class GiniClaimedMonotone(Wrapped):
 class ReplacedOneTooSmall(Wrapped):
     """The finest table under replace, with the noise of add-remove."""
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
         measure = holder.measure
         holder.measure = lambda query, **options: measure(  # type: ignore[method-assign]
             OneTooSmall(cut=query.cut, resolution=query.resolution), **options
@@ -204,7 +204,7 @@ def grid_of(schema: Schema) -> Grid:
     return next(each.domain for each in schema.attributes if isinstance(each.domain, Grid))
 
 
-def largest_code(schema: Schema, holder: Holder) -> int:
+def largest_code(schema: Schema, holder: CentralHolder) -> int:
     place = next(place for place, each in enumerate(schema.attributes) if isinstance(each.domain, Grid))
     return max((int(block[place].max(initial=0)) for block in holder._engine.blocks()), default=0)
 

@@ -149,14 +149,15 @@ def method_subject(
     chosen = method_named(method) if isinstance(method, str) else method
     settings = parameters_of(chosen, parameters)
     public = served_schema(chosen, settings) if schema is None else schema_of(schema)
-    guarantee = chosen.plan(public, settings).guarantee
+    mechanism = WholeRelease(method=chosen, schema=public, parameters=settings)
+    guarantee = mechanism.plan.guarantee
     declared = declared_epsilon(guarantee)
     if declared is None:
         raise InputError(f"{chosen.name} declares no epsilon, so there is nothing to hold it to. Audit another method.")
     return Subject(
         name=chosen.name,
         parameters=settings.model_dump(mode="json", exclude_defaults=True),
-        mechanism=WholeRelease(method=chosen, schema=public, parameters=settings),
+        mechanism=mechanism,
         pairs=candidate_pairs(chosen, public, settings) if pairs is None else list(pairs),
         declared=declared,
         proved=not isinstance(guarantee, Unproven),

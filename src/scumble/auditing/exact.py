@@ -19,7 +19,7 @@ from scumble.auditing.neighbours import Pair, Rows
 from scumble.methods.method import Method, Params
 from scumble.model.counts import Integers
 from scumble.model.schema import Schema
-from scumble.privacy.holder import Holder
+from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import Selection, selection_scale
 
 
@@ -39,7 +39,7 @@ def selection_law(scores: Sequence[float], scale: float, selection: Selection) -
     return [_permute_and_flip(weights, choice) for choice in range(len(weights))]
 
 
-def chance_of_choice(scores: Sequence[float] | Integers, scale: float, selection: Selection, choice: int) -> float:
+def probability_of_choice(scores: Sequence[float] | Integers, scale: float, selection: Selection, choice: int) -> float:
     """One entry of `selection_law`, for which the others need not be worked out."""
     weights = _weights(scores, scale)
     if selection is Selection.EXPONENTIAL:
@@ -71,7 +71,7 @@ class Enumerating:
     are looked at."""
 
     script: Sequence[int]
-    chance: float = 1.0
+    probability: float = 1.0
     options: list[int] = field(default_factory=list)
     chosen: list[int] = field(default_factory=list)
     measured: Fraction = Fraction(0)
@@ -89,7 +89,7 @@ class Enumerating:
         self.chosen.append(choice)
         # Whole scores are taken off the best one before anything is a float, so that no digit is lost.
         apart = [int(score) - int(scores.max()) for score in scores]
-        self.chance *= chance_of_choice(apart, float(scale), selection, choice)
+        self.probability *= probability_of_choice(apart, float(scale), selection, choice)
         return choice
 
 
@@ -104,10 +104,10 @@ def choice_probabilities(
     charged = total
 
     def run(noise: Enumerating) -> None:
-        method.run(schema, parameters, Holder(engine=engine, noise=noise, plan=planned))
+        method.run(schema, parameters, CentralHolder(engine=engine, noise=noise, plan=planned))
 
     for noise in _every_path(run):
-        law[tuple(noise.chosen)] = noise.chance
+        law[tuple(noise.chosen)] = noise.probability
         charged = total - noise.measured
     return law, charged
 

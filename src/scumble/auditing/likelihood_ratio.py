@@ -1,37 +1,36 @@
-"""How much likelier the holder's answers are on one table than on the other, by the laws they are told by.
+"""How much more likely the holder's answers are on one table than on its neighbour.
 
-The guarantee covers every answer that was paid for, so the onlooker of an audit may see them all. By Neyman and Pearson
-no event tells two tables apart better than "these answers are so much likelier on the first". That number is had
-without learning: what the holder of one table was asked is put to a holder of the other, which is made to answer alike,
-and both say how likely that answer was. Wrong laws make a bad score, never a false accusation: events are judged by
-counting runs.
+The guarantee covers every answer that was paid for, so the adversary of an audit may see them all. By the lemma of
+Neyman and Pearson no event distinguishes two tables better than "the likelihood ratio of these answers is large". The
+ratio needs no training: every query to the holder of one table is repeated by a holder of the other table, which is
+made to give the same answer, and both compute how probable that answer was. Wrong probabilities give a weak score,
+never a false violation: events are judged by counting runs.
 """
 
 import math
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
-from scumble.auditing.exact import chance_of_choice
-from scumble.auditing.recording_holder import Again, Overheard
+from scumble.auditing.exact import probability_of_choice
+from scumble.auditing.recording_holder import RecordingHolder, Repeat
 from scumble.model.counts import Integers
-from scumble.model.plan import Plan, PlanWithoutDP
-from scumble.privacy.holder import Holder, Purse, Tabulates
+from scumble.model.plan import Plan
+from scumble.privacy.holder import CentralHolder, Tabulates
 from scumble.privacy.noise import Noise, Selection, laplace_scale, selection_scale
 from scumble.privacy.query import Query, RowQuery
 
-SMALLEST_CHANCE = 1e-300
+SMALLEST_PROBABILITY = 1e-300
 DIGITS = 9
 """Evidence is rounded, so that sums of the same terms in another order are the same number."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
-    """One answer: the exact values behind it and what was told of them."""
+class Draw:
+    """One draw of noise: the exact values, the noisy outcome, and the noise scale."""
 
     values: Integers
     outcome: Integers | int
@@ -40,58 +39,58 @@ class Told:
     """None for a measurement."""
 
     @property
-    def log_chance(self) -> float:
+    def log_probability(self) -> float:
         """Up to a term that does not depend on the values."""
         if self.selection is None:
             return -float(np.abs(self.outcome - self.values).sum()) / self.scale
         apart = (self.values - self.values.max()).tobytes()
-        return _log_chance_of_choice(apart, self.scale, self.selection, int(self.outcome))
+        return _log_probability_of_choice(apart, self.scale, self.selection, int(self.outcome))
 
 
 @lru_cache(maxsize=1 << 16)
-def _log_chance_of_choice(apart: bytes, scale: float, selection: Selection, choice: int) -> float:
+def _log_probability_of_choice(apart: bytes, scale: float, selection: Selection, choice: int) -> float:
     scores = np.frombuffer(apart, dtype=np.int64)
-    return math.log(max(chance_of_choice(scores, scale, selection, choice), SMALLEST_CHANCE))
+    return math.log(max(probability_of_choice(scores, scale, selection, choice), SMALLEST_PROBABILITY))
 
 
-class Telling:
-    """A source of noise that keeps what it told: fresh draws, or, where there are `answers` to give, those."""
+class RecordedDraws:
+    """A source of noise that keeps its draws. Without a source of its own it replays `outcomes`."""
 
     def __init__(self, noise: Noise | None = None) -> None:
         self._noise = noise
-        self.answers: deque[Integers | int] = deque()
-        self.told: list[Told] = []
+        self.outcomes: deque[Integers | int] = deque()
+        self.draws: list[Draw] = []
 
     def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
         if self._noise is None:
-            noisy = np.asarray(self.answers.popleft())
+            noisy = np.asarray(self.outcomes.popleft())
         else:
             noisy = self._noise.laplace(values, sensitivity=sensitivity, epsilon=epsilon)
         scale = float(laplace_scale(sensitivity=sensitivity, epsilon=epsilon))
-        self.told.append(Told(values=values, outcome=noisy, scale=scale))
+        self.draws.append(Draw(values=values, outcome=noisy, scale=scale))
         return noisy
 
     def select(
         self, scores: Integers, *, sensitivity: int, monotone: bool, epsilon: Fraction, selection: Selection
     ) -> int:
         if self._noise is None:
-            choice = int(self.answers.popleft())
+            choice = int(self.outcomes.popleft())
         else:
             choice = self._noise.select(
                 scores, sensitivity=sensitivity, monotone=monotone, epsilon=epsilon, selection=selection
             )
         scale = float(selection_scale(sensitivity=sensitivity, monotone=monotone, epsilon=epsilon))
-        self.told.append(Told(values=scores, outcome=choice, scale=scale, selection=selection))
+        self.draws.append(Draw(values=scores, outcome=choice, scale=scale, selection=selection))
         return choice
 
 
-class Followed(Overheard):
-    """The shipped holder of one table, followed by a second one that holds the other table."""
+class ComparingHolder(RecordingHolder):
+    """The shipped holder of one table, and the probability of each of its answers on the other table as well."""
 
-    def __init__(self, *, engine: Tabulates, other: Tabulates, noise: Noise, plan: Plan | PlanWithoutDP) -> None:
-        self._telling, self._echo = Telling(noise), Telling()
-        super().__init__(engine=engine, noise=self._telling, plan=plan)
-        self._follower = Holder(engine=other, noise=self._echo, plan=plan)
+    def __init__(self, *, engine: Tabulates, other: Tabulates, noise: Noise, plan: Plan) -> None:
+        self._drawn, self._replayed = RecordedDraws(noise), RecordedDraws()
+        super().__init__(engine=engine, noise=self._drawn, plan=plan)
+        self._other = CentralHolder(engine=other, noise=self._replayed, plan=plan)
         self._evidence = 0.0
 
     @property
@@ -99,11 +98,13 @@ class Followed(Overheard):
         """The log ratio of the probabilities of all answers so far, on this table over the other."""
         return round(self._evidence, DIGITS)
 
-    def heard(self, queries: Sequence[Query | RowQuery], draws: int, again: Again) -> None:
-        told, self._telling.told = self._telling.told[-draws:], []
-        self._echo.answers, self._echo.told = deque(each.outcome for each in told), []
-        self._follower.purse = Purse(self.purse.plan)  # whether an answer was paid for is the first holder's business
-        again(self._follower)
+    def record(self, query: Query | RowQuery, draws: int, repeat: Repeat) -> None:
+        """The other holder repeats the answer without a price: paying is the first holder's business."""
+        del query
+        drawn, self._drawn.draws = self._drawn.draws[-draws:], []
+        self._replayed.outcomes, self._replayed.draws = deque(draw.outcome for draw in drawn), []
+        repeat(self._other)
         self._evidence += sum(
-            here.log_chance - there.log_chance for here, there in zip(told, self._echo.told, strict=True)
+            here.log_probability - there.log_probability
+            for here, there in zip(drawn, self._replayed.draws, strict=True)
         )

@@ -6,14 +6,14 @@ counts and selections are drawn in the hundreds of thousands a minute.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
 
 from scumble.auditing.laws.queries import engine_of
-from scumble.auditing.likelihood_ratio import Followed
+from scumble.auditing.likelihood_ratio import ComparingHolder
 from scumble.auditing.neighbours import Pair, Rows
 from scumble.auditing.observer import Observer
 from scumble.auditing.outcomes import Draws, Look, Outcome, Path, gather
@@ -24,7 +24,7 @@ from scumble.model.counts import Counts, Integers, Tabulation
 from scumble.model.guarantee import PureDP
 from scumble.model.plan import Plan, Spend
 from scumble.model.schema import Schema
-from scumble.privacy.holder import Holder
+from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import Noise, PaidNoise, Selection
 from scumble.privacy.query import Choice, Measurement
 
@@ -64,25 +64,28 @@ class Remembering:
 
 @dataclass(frozen=True, kw_only=True)
 class WholeRelease:
-    """A method from plan to release."""
+    """A method from plan to release. It plans once, when it is made, and every run spends by that plan."""
 
     method: Method
     schema: Schema
     parameters: Params
     noise: Callable[[], Noise] = PaidNoise
     answers: bool = True
-    """Whether the onlooker sees the holder's answers beside the release, as the guarantee allows them to."""
+    """Whether the adversary sees the holder's answers beside the release, as the guarantee allows them to."""
+    plan: Plan = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "plan", self.method.plan(self.schema, self.parameters))
 
     def draw(self, pair: Pair, rows: Rows, runs: int) -> Draws:
         on_first = rows == pair.first
         engine = Remembering(engine_of(self.schema, rows))
         other = Remembering(engine_of(self.schema, pair.second if on_first else pair.first))
-        planned = self.method.plan(self.schema, self.parameters)
         observer = Observer(self.schema, pair)
         names: dict[Path, tuple[str, ...]] = {}
 
         def once() -> Outcome:
-            holder = Followed(engine=engine, other=other, noise=self.noise(), plan=planned)
+            holder = ComparingHolder(engine=engine, other=other, noise=self.noise(), plan=self.plan)
             release = self.method.run(self.schema, self.parameters, holder)
             look = Look(release)
             if look.path not in names:
@@ -113,7 +116,7 @@ class SingleAnswer:
     def draw(self, pair: Pair, rows: Rows, runs: int) -> Draws:
         del pair
         repeating = Repeating(self.noise(), runs)
-        holder = Holder(engine=engine_of(self.schema, rows), noise=repeating, plan=self.plan)
+        holder = CentralHolder(engine=engine_of(self.schema, rows), noise=repeating, plan=self.plan)
         if isinstance(self.query, Measurement):
             holder.measure(self.query, spend=ANSWER)
             values = repeating.measured.astype(np.float64)

@@ -1,47 +1,37 @@
-"""The shipped holder with somebody listening: every question it answered is known afterwards, and can be put again."""
+"""A central holder that reports every query it answers, so that an audit can keep it or put it to another table."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from scumble.model.counts import Integers
-from scumble.privacy.holder import Holder
+from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import Selection
+from scumble.privacy.purse import Price
 from scumble.privacy.query import Choice, Measurement, Query, RowChoice, RowMeasurement, RowQuery
 
-Again = Callable[[Holder], Any]
-"""The same question to another holder."""
+Repeat = Callable[[CentralHolder], Any]
+"""Answers the same query once more at the same price, by another holder. What was paid is not paid again."""
 
 
-class Overheard(Holder):
-    """A holder that answers as shipped and then calls `heard`."""
+class RecordingHolder(CentralHolder):
+    """The shipped holder, which calls `record` after each answer. Payment, noise and answers stay as they are."""
 
-    def heard(self, queries: Sequence[Query | RowQuery], draws: int, again: Again) -> None:
-        """For whoever listens; `draws` is how often the source of noise was asked for it."""
+    @abstractmethod
+    def record(self, query: Query | RowQuery, draws: int, repeat: Repeat) -> None:
+        """A query was answered with the last so many `draws` from the source of noise."""
 
-    def choose_apart(
-        self,
-        queries: Sequence[Choice],
-        *,
-        spend: str,
-        selection: Selection = Selection.PERMUTE_AND_FLIP,
-        log_weights: Sequence[float] | None = None,
-    ) -> list[int]:
-        chosen = super().choose_apart(queries, spend=spend, selection=selection, log_weights=log_weights)
-        self.heard(
-            queries,
-            len(chosen),
-            lambda other: other.choose_apart(queries, spend=spend, selection=selection, log_weights=log_weights),
-        )
+    def _select(self, query: Choice, price: Price, selection: Selection, log_weights: Sequence[float] | None) -> int:
+        chosen = super()._select(query, price, selection, log_weights)
+        self.record(query, 1, lambda other: CentralHolder._select(other, query, price, selection, log_weights))
         return chosen
 
-    def choose_in_parts(
-        self, query: RowChoice, *, spend: str, selection: Selection = Selection.PERMUTE_AND_FLIP
-    ) -> list[int]:
-        chosen = super().choose_in_parts(query, spend=spend, selection=selection)
-        self.heard([query], len(chosen), lambda other: other.choose_in_parts(query, spend=spend, selection=selection))
+    def _select_in_parts(self, query: RowChoice, price: Price, selection: Selection) -> list[int]:
+        chosen = super()._select_in_parts(query, price, selection)
+        self.record(query, len(chosen), lambda other: CentralHolder._select_in_parts(other, query, price, selection))
         return chosen
 
-    def measure(self, query: Measurement | RowMeasurement, *, spend: str) -> Integers:
-        told = super().measure(query, spend=spend)
-        self.heard([query], 1, lambda other: other.measure(query, spend=spend))
-        return told
+    def _measure(self, query: Measurement | RowMeasurement, price: Price) -> Integers:
+        noisy = super()._measure(query, price)
+        self.record(query, 1, lambda other: CentralHolder._measure(other, query, price))
+        return noisy

@@ -24,7 +24,7 @@ from scumble.flows.charge import WEAKER
 from scumble.flows.evaluate import evaluate as evaluate_release
 from scumble.model.budget import budget_text
 from scumble.model.guarantee import PureDP, Unit
-from scumble.model.plan import Planned
+from scumble.model.plan import Plan
 
 
 @with_method_options
@@ -37,7 +37,7 @@ def plan(*, schema: SchemaFile, method: MethodName = "diffgen", json: Json = Fal
         print_plan(planned)
 
 
-def print_plan(planned: Planned) -> None:
+def print_plan(planned: Plan) -> None:
     unit = planned.unit
     rows = [
         [

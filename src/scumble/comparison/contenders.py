@@ -90,7 +90,8 @@ class OurMethod:
         parameters = parameters_of(chosen, {**self.parameters, "epsilon": epsilon})
         engine = MemoryEngine([train.columns], train.schema)
         began = time.process_time()
-        made = run(chosen, train.schema, parameters, engine, PaidNoise())
+        plan = chosen.plan(train.schema, parameters)
+        made = run(chosen, train.schema, parameters, engine, PaidNoise(), plan=plan)
         cpu_seconds = time.process_time() - began
         return _judged(training_sample(made), made.tables[made.recommended], test, classifiers, cpu_seconds)
 

@@ -6,7 +6,6 @@ joint protocol.
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -25,7 +24,7 @@ from scumble.model.release import Release
 from scumble.model.schema import Attribute, Schema
 from scumble.model.taxonomy import Grid, Node
 from scumble.model.values import recoding
-from scumble.privacy.holder import Holder
+from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import PaidNoise, Simulation, simulation
 
 ROWS_AT_MOST = 1_000_000
@@ -63,13 +62,13 @@ def release_jointly(parts: Sequence[Block], schema: Schema, method: Method, para
     plan = joint_plan(method.plan(schema, parameters), joint_roles(len(parts)), schema)
     engine = MemoryEngine(list(parts), schema)
     holder = twin_holder(engine=engine, plan=plan, rows_at_most=ROWS_AT_MOST, draw=generator_for("joint", seed))
-    return replace(method.run(schema, parameters, holder), plan=plan)
+    return method.run(schema, parameters, holder)
 
 
 def release_apart(parts: Sequence[Block], schema: Schema, method: Method, parameters: Any) -> list[Release]:
     """One release by each owner, each at full epsilon: no person is in two tables, so parallel composition applies."""
     plan = method.plan(schema, parameters)
-    holders = (Holder(engine=MemoryEngine([part], schema), noise=PaidNoise(), plan=plan) for part in parts)
+    holders = (CentralHolder(engine=MemoryEngine([part], schema), noise=PaidNoise(), plan=plan) for part in parts)
     return [method.run(schema, parameters, holder) for holder in holders]
 
 

@@ -69,7 +69,9 @@ def trial(
     """Scores on `test` of classifiers trained on one release of `train`: on its recommended table or the named one."""
     chosen = method_named(method)
     engine = MemoryEngine([train.columns], train.schema)
-    made = run(chosen, train.schema, parameters_of(chosen, dict(parameters)), engine, PaidNoise())
+    settings = parameters_of(chosen, dict(parameters))
+    plan = chosen.plan(train.schema, settings)
+    made = run(chosen, train.schema, settings, engine, PaidNoise(), plan=plan)
     sample = training_sample(made, table)
     schema = made.tables[made.recommended if table is None else table]
     return score(sample, test.sample(schema), schema, classifiers=classifiers)

@@ -17,18 +17,8 @@ from scumble.files.kinds import kind_named, kind_of
 from scumble.files.kinds.kind import R, ReleaseKind
 from scumble.files.report.pages import miners_page, report_page
 from scumble.files.schema_file import read_schema, write_schema
-from scumble.model.guarantee import (
-    IntervalPrivacy,
-    JointDP,
-    KAnonymity,
-    LocalDP,
-    PureDP,
-    Unit,
-    Unproven,
-    from_json,
-    to_json,
-)
-from scumble.model.plan import BlurPlan, Plan, Planned, PlanWithoutDP, Spend
+from scumble.model.guarantee import to_json
+from scumble.model.plan import Plan
 from scumble.model.release import Release
 from scumble.model.schema import Schema
 
@@ -66,7 +56,7 @@ def write_release(
         "scumble": FORMAT,
         "method": release.method,
         "parameters": dict(release.parameters),
-        "spends": [spend.to_json() for spend in release.plan.spends],
+        **release.plan.spends_json(),
         "cells_at_most": release.plan.cells_at_most,
         "notes": list(release.plan.notes),
         "classes": list(release.schema.classes),
@@ -152,23 +142,7 @@ def _common(manifest: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     return {
         "method": manifest["method"],
         "parameters": manifest["parameters"],
-        "plan": _read_plan(manifest),
+        "plan": Plan.from_json(manifest),
         "schema": schema,
         "story": tuple(manifest["story"]),
     }
-
-
-def _read_plan(manifest: Mapping[str, Any]) -> Planned | BlurPlan:
-    guarantee = from_json(manifest["guarantee"])
-    fields: dict[str, Any] = {
-        "spends": tuple(Spend.from_json(spend) for spend in manifest["spends"]),
-        "cells_at_most": manifest["cells_at_most"],
-        "notes": tuple(manifest["notes"]),
-    }
-    if isinstance(guarantee, PureDP | JointDP):
-        return Plan(guarantee=guarantee, **fields)
-    if isinstance(guarantee, KAnonymity | Unproven):
-        return PlanWithoutDP(guarantee=guarantee, unit=Unit(manifest["unit"]), **fields)
-    if isinstance(guarantee, LocalDP | IntervalPrivacy):
-        return BlurPlan(guarantee=guarantee, unit=Unit(manifest["unit"]), **fields)
-    raise ValueError(f"a guarantee that this version reads: {type(guarantee).__name__}")

@@ -44,6 +44,8 @@ def _check_hashes(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
 
 def _check_contents(folder: Path, manifest: Mapping[str, Any], release: Release) -> Iterator[str]:
     yield "the spends add up to the guarantee exactly"
+    for division in release.plan.divisions:
+        yield f"the parts of {division.whole.label!r} add up to what was reserved for it"
     stated = manifest["guarantee"]["sentence"], manifest["unit"], release.schema.unit
     if stated != (release.plan.guarantee.sentence, release.plan.unit, release.plan.unit):
         raise CheckError("The guarantee's sentence, numbers and unit do not agree. Do not trust this folder.")

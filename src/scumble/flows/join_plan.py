@@ -24,7 +24,7 @@ from scumble.model.guarantee import Unit
 from scumble.model.plan import Plan
 from scumble.model.release import Release
 from scumble.model.schema import Schema
-from scumble.privacy.holder import Answers
+from scumble.privacy.holder import Holder
 from scumble.privacy.noise import secret_key
 
 AGREEMENT_FILE = "agreement.yaml"
@@ -48,9 +48,9 @@ class Joint:
         facts = {"the version of scumble": version("scumble"), "the plan that follows": self.plan.to_json()}
         return {name: hashlib.sha256(json.dumps(fact).encode()).hexdigest() for name, fact in facts.items()}
 
-    def run(self, holder: Answers) -> Release:
-        """The release, by the method as it is. It promises what the parties together can promise."""
-        return replace(self.method.run(self.schema, self.parameters, holder), plan=self.plan)
+    def run(self, holder: Holder) -> Release:
+        """The release, by the method as it is. The holder's plan states what the parties together can promise."""
+        return self.method.run(self.schema, self.parameters, holder)
 
 
 def prepare(agreement: Agreement | str | Path) -> Joint:

@@ -27,7 +27,7 @@ from scumble.flows.release import check_before_reading, schema_of
 from scumble.model.guarantee import LocalDP, to_json
 from scumble.model.local.noise_model import NoiseModel, for_epsilon, for_privacy
 from scumble.model.local.randomizers import Retained, Truthful, Withheld, parse_share
-from scumble.model.plan import BlurPlan, Spend
+from scumble.model.plan import Plan, Spend
 from scumble.model.release import BlurredRelease
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Tree
@@ -113,7 +113,7 @@ def _check_one_treatment(*treatments: Iterable[str]) -> None:
         )
 
 
-def blur_plan(noise: NoiseModel, *, fixed: bool) -> BlurPlan:
+def blur_plan(noise: NoiseModel, *, fixed: bool) -> Plan:
     """What a noise model costs and promises, as it is written down with a table."""
     guarantee = noise.guarantee
     local = isinstance(guarantee, LocalDP)
@@ -134,9 +134,9 @@ def blur_plan(noise: NoiseModel, *, fixed: bool) -> BlurPlan:
         if fixed
         else REPEATED,
     ]
-    return BlurPlan(
+    return Plan(
         guarantee=guarantee,
-        unit=noise.schema.unit,
+        schema_unit=noise.schema.unit,
         spends=tuple(spends),
         cells_at_most=0,
         notes=tuple(note for note in notes if note),

@@ -26,10 +26,10 @@ from scumble.flows.progress import Progress
 from scumble.methods import METHODS
 from scumble.methods.method import Method, Params
 from scumble.model.guarantee import to_json
-from scumble.model.plan import Planned
+from scumble.model.plan import Plan
 from scumble.model.release import Release
 from scumble.model.schema import Schema
-from scumble.privacy.holder import Holder
+from scumble.privacy.holder import CentralHolder
 from scumble.privacy.ledger import Ledger, Receipt
 from scumble.privacy.noise import Noise, PaidNoise
 from scumble.sources import Source, check_columns, open_source
@@ -80,7 +80,7 @@ def schema_of(schema: Schema | str | Path) -> Schema:
     return schema if isinstance(schema, Schema) else read_schema(Path(schema))
 
 
-def plan(*, schema: Schema | str | Path, method: str = "diffgen", **parameters: Any) -> Planned:
+def plan(*, schema: Schema | str | Path, method: str = "diffgen", **parameters: Any) -> Plan:
     """What a release would cost, spend by spend. No data is involved."""
     chosen = method_named(method)
     return chosen.plan(schema_of(schema), parameters_of(chosen, parameters))
@@ -127,7 +127,7 @@ def release(
                 spends=[spend.to_json() for spend in planned.spends],
             )
             with charged_rows(book, receipt, engine, source, public, tell) as rows:
-                made = run(chosen, public, settings, rows, PaidNoise(), tell)
+                made = run(chosen, public, settings, rows, PaidNoise(), plan=planned, progress=tell)
                 written = write_release(
                     made,
                     stage.folder,
@@ -148,19 +148,25 @@ def release(
 
 
 def run(
-    method: Method, schema: Schema, parameters: Params, engine: Engine, noise: Noise, progress: Progress | None = None
+    method: Method,
+    schema: Schema,
+    parameters: Params,
+    engine: Engine,
+    noise: Noise,
+    *,
+    plan: Plan,
+    progress: Progress | None = None,
 ) -> Release:
-    """Plan, hold, run: a release in memory with no ledger. Only `release` may be used on private rows."""
-    planned = method.plan(schema, parameters)
+    """A release in memory by a plan that was made before, with no ledger. Use only `release` on private rows."""
     done = 0
 
     def answered(label: str) -> None:
         nonlocal done
         done += 1
         if progress is not None:
-            progress(label, done, sum(spend.times for spend in holder.purse.plan.spends))
+            progress(label, done, sum(spend.times for spend in holder.plan.spends))
 
-    holder = Holder(engine=engine, noise=noise, plan=planned, answered=answered)
+    holder = CentralHolder(engine=engine, noise=noise, plan=plan, answered=answered)
     return method.run(schema, parameters, holder)
 
 

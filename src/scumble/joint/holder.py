@@ -1,8 +1,8 @@
 """The joint holder: several owners' tables under an unchanged method.
 
-Every party runs the method itself, and where one owner's `Holder` would count, add noise and answer, the parties add up
-their counts as secrets, draw noise that nobody knows, and open the answer alone. All get the same answers, so all make
-the same release.
+Every party runs the method itself. Where one owner's `CentralHolder` would count, add noise and answer, the parties add
+up their counts as secrets, draw noise that nobody knows, and open the answer alone. All get the same answers, so all
+make the same release.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,11 +22,12 @@ from scumble.joint.protocol.roles import Seats
 from scumble.joint.protocol.session_keys import SessionKeys
 from scumble.joint.protocol.sharing import Shares, Sharing
 from scumble.model.counts import Counts, Integers, Tabulation, fine_shape
-from scumble.model.guarantee import JointDP, Unit
-from scumble.model.plan import Plan, PlanWithoutDP, Spend
+from scumble.model.guarantee import JointDP, PureDP, Unit
+from scumble.model.plan import Plan
 from scumble.model.schema import Schema
-from scumble.privacy.holder import Purse, Tabulates
+from scumble.privacy.holder import Holder, Tabulates
 from scumble.privacy.noise import Selection, selection_scale
+from scumble.privacy.purse import Price
 from scumble.privacy.query import (
     MAJORITY,
     Choice,
@@ -35,6 +36,7 @@ from scumble.privacy.query import (
     Query,
     RowChoice,
     RowMeasurement,
+    RowQuery,
     Run,
 )
 
@@ -70,16 +72,16 @@ class RecordInMemory:
         self.answers[step] = answer
 
 
-def joint_plan(plan: Plan | PlanWithoutDP, seats: Seats, schema: Schema) -> Plan:
+def joint_plan(plan: Plan, seats: Seats, schema: Schema) -> Plan:
     """The plan as the parties together can keep it, or a refusal. No row is involved.
 
     Each answer takes a noise value for every candidate or every count. There are never more candidates than splits in
     the schema: a node of a tree with several children, or a place between two codes.
     """
-    if not isinstance(plan, Plan):
+    if not isinstance(plan.guarantee, PureDP):
         raise InputError("Several owners make differentially private releases only. Choose another method.")
-    if plan.alone:
-        raise InputError(f"Several owners cannot make this release together: {plan.alone}.")
+    if plan.single_owner_reason:
+        raise InputError(f"Several owners cannot make this release together: {plan.single_owner_reason}.")
     splits = sum(attribute.domain.size - 1 for attribute in schema.predictors)
     values = max(splits, plan.cells_at_most * max(1, len(schema.classes)))
     delta = DELTA_EACH * values * sum(spend.times for spend in plan.spends)
@@ -89,8 +91,8 @@ def joint_plan(plan: Plan | PlanWithoutDP, seats: Seats, schema: Schema) -> Plan
     return replace(plan, guarantee=guarantee)
 
 
-class SecretHolder:
-    """Answers queries about tables that are added up by some arithmetic, each for a planned price."""
+class SecretHolder(Holder):
+    """Answers queries about the sum of several tables, added up by some arithmetic on secrets."""
 
     def __init__(
         self,
@@ -106,70 +108,45 @@ class SecretHolder:
             raise BudgetError("A joint holder answers by a joint plan. Make it with `joint_plan`.")
         if not 0 < rows_at_most <= MOST_ROWS:
             raise InputError(f"rows_at_most is {rows_at_most:,}; a bound on all owners' rows lies in 1..{MOST_ROWS:,}.")
+        super().__init__(plan=plan, answered=answered)
         self._arithmetic = arithmetic
         self._engine = engine
         self._rows_at_most = rows_at_most
         self._record = record
-        self._answered = answered or (lambda label: None)
         self._last: tuple[Tabulation, Counts] | None = None
-        self._unit = plan.unit
         self._values_at_most = plan.guarantee.delta / DELTA_EACH / sum(spend.times for spend in plan.spends)
         self._steps = 0
-        self.purse = Purse(plan)
 
-    @property
-    def unit(self) -> Unit:
-        return self._unit
+    def _check(self, query: Query | RowQuery, selection: Selection | None = None) -> None:
+        """Owners add up and compare counts. They share no rows, and divide no secret numbers."""
+        name = type(query).__name__
+        if isinstance(query, Choice):
+            if not isinstance(query, GroupChoice) or query.worth is not MAJORITY:
+                raise BudgetError(f"{name} needs more than comparisons of sums. No answer was released.")
+            if selection is not Selection.PERMUTE_AND_FLIP:
+                raise BudgetError(
+                    f"Several owners choose by permute-and-flip, not by {selection}. No answer was released."
+                )
+        elif not isinstance(query, Measurement):
+            raise BudgetError(f"{name} needs whole rows, which owners do not share. No answer was released.")
+        elif not query.additive:
+            raise BudgetError(f"{name} does not add up over owners. No answer was released.")
 
-    def choose(
-        self,
-        query: Choice,
-        *,
-        spend: str,
-        selection: Selection = Selection.PERMUTE_AND_FLIP,
-        log_weights: Sequence[float] | None = None,
-    ) -> int:
-        return self.choose_apart([query], spend=spend, selection=selection, log_weights=log_weights)[0]
+    def _select(self, query: Choice, price: Price, selection: Selection, log_weights: Sequence[float] | None) -> int:
+        assert isinstance(query, GroupChoice)
+        return int(self._recorded(price, partial(self._open_choice, query, price, log_weights))[0])
 
-    def choose_apart(
-        self,
-        queries: Sequence[Choice],
-        *,
-        spend: str,
-        selection: Selection = Selection.PERMUTE_AND_FLIP,
-        log_weights: Sequence[float] | None = None,
-    ) -> list[int]:
-        served = [_served(query) for query in queries]
-        if selection is not Selection.PERMUTE_AND_FLIP:
-            raise BudgetError(f"Several owners choose by permute-and-flip, not by {selection}. Nothing was told.")
-        epsilon = self.purse.pay(spend, queries)
-        unit = self.purse.unit(spend)
-        chosen = [
-            int(self._answer(spend, partial(self._select, query, unit, epsilon, log_weights))[0]) for query in served
-        ]
-        self._answered(spend)
-        return chosen
+    def _measure(self, query: Measurement | RowMeasurement, price: Price) -> Integers:
+        assert isinstance(query, Measurement)
+        return self._recorded(price, partial(self._open_counts, query, price))
 
-    def choose_in_parts(
-        self, query: RowChoice, *, spend: str, selection: Selection = Selection.PERMUTE_AND_FLIP
-    ) -> list[int]:
-        raise BudgetError(f"{type(query).__name__} needs whole rows, which owners do not share. Nothing was told.")
+    def _select_in_parts(self, query: RowChoice, price: Price, selection: Selection) -> list[int]:
+        raise AssertionError("`_check` refuses row queries")
 
-    def measure(self, query: Measurement | RowMeasurement, *, spend: str) -> Integers:
-        if not isinstance(query, Measurement) or not query.additive:
-            raise BudgetError(f"{type(query).__name__} does not add up over owners. Nothing was told.")
-        epsilon = self.purse.pay(spend, [query])
-        noisy = self._answer(spend, partial(self._measure, query, self.purse.unit(spend), epsilon))
-        self._answered(spend)
-        return noisy
+    def _disclose(self, query: RowMeasurement) -> Integers:
+        raise AssertionError("`Holder.disclose` refuses exact answers under a joint plan")
 
-    def disclose(self, query: RowMeasurement) -> Integers:
-        raise BudgetError(f"{type(query).__name__}: several owners tell no exact answers. Nothing was told.")
-
-    def divide(self, spend: str, parts: tuple[Spend, ...]) -> Plan:
-        raise BudgetError(f"{spend!r}: several owners spend as they agreed, and divide nothing later.")
-
-    def _answer(self, label: str, work_out: Callable[[], Integers]) -> Integers:
+    def _recorded(self, price: Price, work_out: Callable[[], Integers]) -> Integers:
         """The answer of the next step: as it was kept, or worked out and kept before anyone uses it."""
         step = self._steps
         self._steps += 1
@@ -178,20 +155,20 @@ class SecretHolder:
             return np.frombuffer(kept, dtype="<i8").astype(np.int64)
         self._arithmetic.begin(step)
         answer = work_out()
-        self._record.keep(step, label, answer.astype("<i8").tobytes())
+        self._record.keep(step, price.label, answer.astype("<i8").tobytes())
         return answer
 
-    def _select(self, query: GroupChoice, unit: Unit, epsilon: Fraction, weights: Sequence[float] | None) -> Integers:
-        sensitivity = query.sensitivity(unit)
-        monotone = sensitivity.monotone and unit is Unit.ADD_REMOVE
-        scale = selection_scale(sensitivity=sensitivity.bound, monotone=monotone, epsilon=epsilon)
+    def _open_choice(self, query: GroupChoice, price: Price, weights: Sequence[float] | None) -> Integers:
+        sensitivity = query.sensitivity(price.unit)
+        monotone = sensitivity.monotone and price.unit is Unit.ADD_REMOVE
+        scale = selection_scale(sensitivity=sensitivity.bound, monotone=monotone, epsilon=price.epsilon)
         runs = list(query.runs(self._counts(query)))
         size = sum(run.made[0].shape[1] for run in runs)
         if size == 1:
             return np.zeros(1, dtype=np.int64)
         finer, offsets = _offsets(weights, scale, size)
         shift = sensitivity.bound * (1 if monotone else 2) << finer
-        law = coin_law(epsilon / shift, shift)
+        law = coin_law(price.epsilon / shift, shift)
         self._check_noise(size)
         count_bits = self._rows_at_most.bit_length()
         bits = ((self._rows_at_most << finer) + int(offsets.max()) + (1 << law.digits)).bit_length()
@@ -212,9 +189,9 @@ class SecretHolder:
         ]
         return np.concatenate(valued, axis=1)
 
-    def _measure(self, query: Measurement, unit: Unit, epsilon: Fraction) -> Integers:
-        bound = query.sensitivity(unit).bound
-        law = coin_law(epsilon / bound, bound)
+    def _open_counts(self, query: Measurement, price: Price) -> Integers:
+        bound = query.sensitivity(price.unit).bound
+        law = coin_law(price.epsilon / bound, bound)
         exact = query.answer(self._counts(query))
         self._check_noise(exact.size)
         bits = (self._rows_at_most * bound + (1 << law.digits)).bit_length() + 1
@@ -222,7 +199,7 @@ class SecretHolder:
 
     def _check_noise(self, values: int) -> None:
         if values > self._values_at_most:
-            raise BudgetError("An answer takes more noise values than the plan's delta covers. Nothing was told.")
+            raise BudgetError("An answer takes more noise values than the plan's delta covers. No answer was released.")
 
     def _counts(self, query: Query) -> Counts:
         """This party's counts; zeros where it has no rows, for their shape is public."""
@@ -263,12 +240,6 @@ class JointHolder(SecretHolder):
             record=record,
             answered=answered,
         )
-
-
-def _served(query: Choice) -> GroupChoice:
-    if not isinstance(query, GroupChoice) or query.worth is not MAJORITY:
-        raise BudgetError(f"{type(query).__name__} needs more than comparisons of sums. Nothing was told.")
-    return query
 
 
 def _offsets(weights: Sequence[float] | None, scale: Fraction, size: int) -> tuple[int, Integers]:

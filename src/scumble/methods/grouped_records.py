@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from scumble.methods.method import Params
 from scumble.model.counts import Integers
-from scumble.model.plan import Plan, PlanWithoutDP
+from scumble.model.plan import Plan
 from scumble.model.release import RecordRelease
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Grid
@@ -26,7 +26,7 @@ class PublishedGroups:
     """
 
     method: str
-    plan: Plan | PlanWithoutDP
+    plan: Plan
     names: tuple[str, ...]
     centres: tuple[tuple[float | str, ...], ...]
     sizes: Integers

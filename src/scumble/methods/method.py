@@ -8,10 +8,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, Va
 
 from scumble.errors import InputError
 from scumble.model.budget import budget_text, parse_budget
-from scumble.model.plan import Planned
+from scumble.model.plan import Plan
 from scumble.model.release import Release
 from scumble.model.schema import Schema
-from scumble.privacy.holder import Answers
+from scumble.privacy.holder import Holder
 
 
 def _exactly(value: object, info: ValidationInfo) -> Fraction:
@@ -54,10 +54,10 @@ class Method(Protocol):
     @property
     def parameters(self) -> type[Params]: ...
 
-    def plan(self, schema: Schema, parameters: Any) -> Planned:
+    def plan(self, schema: Schema, parameters: Any) -> Plan:
         """All spends, adding up to the guarantee. Raises where the method cannot serve the schema."""
 
-    def run(self, schema: Schema, parameters: Any, holder: Answers) -> Release:
+    def run(self, schema: Schema, parameters: Any, holder: Holder) -> Release:
         """Ask for what was planned and turn the answers into a release."""
 
 

@@ -113,6 +113,31 @@ class Unproven:
 Guarantee = PureDP | LocalDP | JointDP | IntervalPrivacy | KAnonymity | Unproven
 
 
+def unit_of(guarantee: Guarantee) -> Unit | None:
+    """The unit that a guarantee names; None for one that says nothing about neighbouring tables."""
+    match guarantee:
+        case PureDP(unit=unit) | JointDP(unit=unit) | Unproven(claim=PureDP(unit=unit)):
+            return unit
+        case _:
+            return None
+
+
+def epsilon_of(guarantee: Guarantee) -> Fraction | None:
+    """The epsilon that the spends of a plan must add up to; None where there is nothing to spend."""
+    match guarantee:
+        case PureDP(epsilon=epsilon) | JointDP(epsilon=epsilon) | LocalDP(epsilon=epsilon):
+            return epsilon
+        case Unproven(claim=PureDP(epsilon=epsilon)):
+            return epsilon
+        case _:
+            return None
+
+
+def allows_exact_answers(guarantee: Guarantee) -> bool:
+    """Whether a holder may disclose an exact answer: only where differential privacy is not promised."""
+    return isinstance(guarantee, KAnonymity | Unproven)
+
+
 def charge(guarantee: Guarantee, account: Unit) -> Fraction:
     """What a guarantee costs in an account kept under `account`'s unit.
 

@@ -1,13 +1,17 @@
-"""A plan: every answer a method will ask for, with its price, before any row is read."""
+"""A plan: every answer a method will ask for, with its price, before any row is read.
 
-from collections.abc import Mapping
+What the ledger reserves, what the holder lets a method spend and what the release publishes are one `Plan`. It is never
+changed: dividing a reserved spend gives a new plan that also states what was reserved and how it was divided.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from scumble.errors import BudgetError
 from scumble.model.budget import budget_text
-from scumble.model.guarantee import IntervalPrivacy, JointDP, KAnonymity, LocalDP, PureDP, Unit, Unproven, to_json
+from scumble.model.guarantee import Guarantee, LocalDP, Unit, epsilon_of, from_json, to_json, unit_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,100 +43,148 @@ class Spend:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """The spends in order, which add up to the guarantee exactly, and the largest number of cells there can be."""
+class Division:
+    """A reserved spend that was replaced by several parts, which add up to it exactly."""
 
-    guarantee: PureDP | JointDP
-    spends: tuple[Spend, ...]
-    cells_at_most: int
-    notes: tuple[str, ...] = ()
-    alone: str = "its answers need whole rows, or were not made to be added up"
-    """Why only one owner can have the plan answered; empty where several can, together."""
-
-    def __post_init__(self) -> None:
-        labels = [spend.label for spend in self.spends]
-        if len(set(labels)) != len(labels):
-            raise BudgetError(f"A plan's labels are unique, these are not: {labels}. This is a bug of the method.")
-        total = sum((spend.total(self.guarantee.unit) for spend in self.spends), Fraction(0))
-        if total != self.guarantee.epsilon or any(s.epsilon <= 0 or s.times < 1 for s in self.spends):
-            raise BudgetError(
-                f"The spends add up to {budget_text(total)}, the guarantee says {budget_text(self.guarantee.epsilon)}. "
-                "This is a bug of the method."
-            )
-
-    @property
-    def unit(self) -> Unit:
-        return self.guarantee.unit
-
-    def divided(self, label: str, parts: tuple[Spend, ...]) -> "Plan":
-        """The same plan with one spend given out as several, which must add up to it.
-
-        What is divided how may follow from answers told before: under pure differential privacy the epsilons of answers
-        add up even if each is chosen by looking at the earlier ones, as long as their sum is bounded beforehand
-        (Rogers, Roth, Ullman & Vadhan 2016).
-        """
-        spends = [part for spend in self.spends for part in (parts if spend.label == label else (spend,))]
-        return replace(self, spends=tuple(spends))
+    whole: Spend
+    parts: tuple[Spend, ...]
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "guarantee": to_json(self.guarantee),
-            "spends": [spend.to_json() for spend in self.spends],
-            "cells_at_most": self.cells_at_most,
-            "notes": list(self.notes),
-        }
+        return {"whole": self.whole.to_json(), "parts": [part.to_json() for part in self.parts]}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Division":
+        return cls(whole=Spend.from_json(data["whole"]), parts=_read_spends(data["parts"]))
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanWithoutDP:
-    """A plan whose release is not differentially private, and says so: only under one may a holder tell exact answers.
+class Plan:
+    """The guarantee, the spends that add up to it exactly, and the largest number of cells there can be.
 
-    The spends of an unproven claim add up to the claim; k-anonymity has none.
+    What is checked follows from the guarantee: the spends add up to its epsilon, those of an unproven claim to the
+    claim's, and guarantees without an epsilon have no spends.
     """
 
-    guarantee: KAnonymity | Unproven
-    unit: Unit
+    guarantee: Guarantee
     spends: tuple[Spend, ...]
+    """In order, as they are paid: parts in the place of a spend that was divided."""
     cells_at_most: int
     notes: tuple[str, ...] = ()
+    single_owner_reason: str = "its answers need whole rows, or cannot be computed from sums of the owners' counts"
+    """Why only a single data owner can make this release; empty where several owners can make it together."""
+    schema_unit: Unit | None = None
+    """The schema's unit, for guarantees that do not name one themselves."""
+    divisions: tuple[Division, ...] = ()
+    """The reserved spends that were divided, in that order."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.guarantee, Unproven):
-            claim = self.guarantee.claim
-            Plan(guarantee=claim, spends=self.spends, cells_at_most=self.cells_at_most)
-            if claim.unit is not self.unit:
-                raise BudgetError("The plan's unit is not the claim's. This is a bug of the method.")
-        elif self.spends:
-            raise BudgetError("A plan without differential privacy has nothing to spend. This is a bug of the method.")
+        own = unit_of(self.guarantee)
+        if own is None and self.schema_unit is None:
+            raise BudgetError("The guarantee names no unit, so the plan must. This is a bug of the method.")
+        if own is not None and self.schema_unit not in (own, None):
+            raise BudgetError("The plan's unit is not the guarantee's. This is a bug of the method.")
+        self._check_spends(self.spends)
+        for division in self.divisions:
+            parts = self._total(division.parts)
+            if parts != division.whole.total(self.unit):
+                raise BudgetError(
+                    f"The parts of {division.whole.label!r} add up to {budget_text(parts)}, "
+                    f"{budget_text(division.whole.total(self.unit))} was reserved. This is a bug of the method."
+                )
+        if self.divisions:
+            self._check_spends(self.reserved)
+
+    def _check_spends(self, spends: Sequence[Spend]) -> None:
+        labels = [spend.label for spend in spends]
+        if len(set(labels)) != len(labels):
+            raise BudgetError(f"A plan's labels are unique, these are not: {labels}. This is a bug of the method.")
+        total, due = self._total(spends), epsilon_of(self.guarantee)
+        if due is None and spends:
+            raise BudgetError("A guarantee without epsilon leaves nothing to spend. This is a bug of the method.")
+        # A person may perturb an attribute completely, at an epsilon of zero; a holder's answer always costs something.
+        too_small = any(s.epsilon < 0 or (s.epsilon == 0 and not isinstance(self.guarantee, LocalDP)) for s in spends)
+        if total != (due or 0) or too_small or any(spend.times < 1 for spend in spends):
+            raise BudgetError(
+                f"The spends add up to {budget_text(total)}, the guarantee says {budget_text(due or Fraction(0))}. "
+                "This is a bug of the method."
+            )
+
+    def _total(self, spends: Sequence[Spend]) -> Fraction:
+        return sum((spend.total(self.unit) for spend in spends), Fraction(0))
+
+    @property
+    def unit(self) -> Unit:
+        """Which tables are neighbours: the guarantee's unit, or the schema's where the guarantee names none."""
+        unit = unit_of(self.guarantee) or self.schema_unit
+        assert unit is not None
+        return unit
+
+    @property
+    def reserved(self) -> tuple[Spend, ...]:
+        """The spends as they were reserved, before any was divided."""
+        spends = self.spends
+        for division in reversed(self.divisions):
+            parts = division.parts
+            start = spends.index(parts[0]) if parts and parts[0] in spends else len(spends)
+            if not parts or spends[start : start + len(parts)] != parts:
+                raise BudgetError(f"The parts of {division.whole.label!r} are not among the spends.")
+            spends = (*spends[:start], division.whole, *spends[start + len(parts) :])
+        return spends
+
+    def price(self, label: str) -> Fraction:
+        """The epsilon of one use of a spend."""
+        for spend in self.spends:
+            if spend.label == label:
+                return spend.epsilon
+        raise BudgetError(f"No spend {label!r} was planned; planned: {', '.join(s.label for s in self.spends)}.")
+
+    def divided(self, label: str, parts: tuple[Spend, ...]) -> "Plan":
+        """The same plan with one spend replaced by several, which must add up to it.
+
+        How a spend is divided may depend on answers released before: under pure differential privacy the epsilons of
+        answers add up even if each is chosen by looking at the earlier ones, as long as their sum is bounded beforehand
+        (Rogers, Roth, Ullman & Vadhan 2016).
+        """
+        (whole,) = (spend for spend in self.spends if spend.label == label)
+        spends = tuple(part for spend in self.spends for part in (parts if spend is whole else (spend,)))
+        return replace(self, spends=spends, divisions=(*self.divisions, Division(whole=whole, parts=parts)))
+
+    def spends_json(self) -> dict[str, Any]:
+        """The spends as they are paid; and, if any was divided, as they were reserved, and the divisions."""
+        paid = {"spends": [spend.to_json() for spend in self.spends]}
+        if not self.divisions:
+            return paid
+        return {
+            **paid,
+            "reserved": [spend.to_json() for spend in self.reserved],
+            "divisions": [division.to_json() for division in self.divisions],
+        }
 
     def to_json(self) -> dict[str, Any]:
         return {
             "guarantee": to_json(self.guarantee),
             "unit": self.unit.value,
-            "spends": [spend.to_json() for spend in self.spends],
+            **self.spends_json(),
             "cells_at_most": self.cells_at_most,
             "notes": list(self.notes),
         }
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Plan":
+        """The inverse of `to_json`. It also reads release.json, which has the same keys among others."""
+        guarantee = from_json(data["guarantee"])
+        plan = cls(
+            guarantee=guarantee,
+            spends=_read_spends(data["spends"]),
+            cells_at_most=data["cells_at_most"],
+            notes=tuple(data["notes"]),
+            schema_unit=Unit(data["unit"]) if unit_of(guarantee) is None else None,
+            divisions=tuple(Division.from_json(division) for division in data.get("divisions", ())),
+        )
+        if "reserved" in data and _read_spends(data["reserved"]) != plan.reserved:
+            raise BudgetError("The spends that were paid are not the reserved ones as they were divided.")
+        return plan
 
-Planned = Plan | PlanWithoutDP
-"""What a method plans, and a holder answers by."""
 
-
-@dataclass(frozen=True, kw_only=True)
-class BlurPlan:
-    """What people spend who blur their own records: an epsilon for each attribute that local privacy covers.
-
-    Nobody holds a table here, so no holder and no ledger knows this plan.
-    """
-
-    guarantee: LocalDP | IntervalPrivacy
-    unit: Unit
-    spends: tuple[Spend, ...]
-    cells_at_most: int
-    notes: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        due = self.guarantee.epsilon if isinstance(self.guarantee, LocalDP) else Fraction(0)
-        if sum((spend.total(self.unit) for spend in self.spends), Fraction(0)) != due:
-            raise BudgetError("The blurs do not cost what the guarantee says. Take a noise model's own guarantee.")
+def _read_spends(data: Sequence[Mapping[str, Any]]) -> tuple[Spend, ...]:
+    return tuple(Spend.from_json(spend) for spend in data)

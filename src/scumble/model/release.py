@@ -12,7 +12,7 @@ from typing import Any
 from scumble.errors import InputError
 from scumble.model.counts import Integers
 from scumble.model.local.noise_model import NoiseModel
-from scumble.model.plan import BlurPlan, Planned
+from scumble.model.plan import Plan
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Schema
 from scumble.model.values import Column
@@ -24,7 +24,7 @@ class Release:
 
     method: str
     parameters: Mapping[str, Any]
-    plan: Planned | BlurPlan
+    plan: Plan
     schema: Schema
     story: tuple[str, ...] = ()
 

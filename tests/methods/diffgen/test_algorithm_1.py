@@ -14,18 +14,18 @@ from itertools import product
 import numpy as np
 import pytest
 from chi_square import chi_square_rejects
+from planned_runs import run
 from selection_laws import exponential_law, permute_and_flip_law
 
 from scumble.auditing.laws.queries import engine_of
 from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
-from scumble.flows.release import run
 from scumble.methods.diffgen.algorithm_1 import choose_as_published
 from scumble.methods.diffgen.method import PUBLISHED_RESOLUTION, DiffGen
 from scumble.methods.diffgen.parameters import DiffGenParams, settle
 from scumble.model.counts import Integers
 from scumble.model.rounding import Rounding
-from scumble.privacy.holder import Holder
+from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import PaidNoise, Selection, selection_scale
 
 SCHEMA = parse_schema(
@@ -145,7 +145,7 @@ def parameters(score: str, rounds: int) -> DiffGenParams:
 def choose(score: str, rounds: int, noise: object) -> State:
     chosen = parameters(score, rounds)
     plan = DiffGen().plan(SCHEMA, chosen)
-    holder = Holder(engine=engine_of(SCHEMA, CODED), noise=noise, plan=plan)  # type: ignore[arg-type]
+    holder = CentralHolder(engine=engine_of(SCHEMA, CODED), noise=noise, plan=plan)  # type: ignore[arg-type]
     return state_of(choose_as_published(SCHEMA, settle(SCHEMA, chosen), holder, lambda step: None))
 
 

@@ -27,7 +27,7 @@ from scumble.model.counts import Integers
 from scumble.model.cut import Cut, Specialization
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
-from scumble.privacy.holder import Holder
+from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import PaidNoise, simulation
 from scumble.privacy.query import RowQuery, Sensitivity
 
@@ -284,7 +284,7 @@ def test_fine_rows_keep_to_their_cells_on_any_table(data: st.DataObject) -> None
     method = DiffGen()
     plan = method.plan(schema, parameters)
     assert sum((spend.total(schema.unit) for spend in plan.spends), Fraction(0)) == parameters.epsilon
-    holder = Holder(engine=engine_of(schema, rows), noise=PaidNoise(), plan=plan)
+    holder = CentralHolder(engine=engine_of(schema, rows), noise=PaidNoise(), plan=plan)
     made = method.run(schema, parameters, holder)
     assert made.fine is not None
     assert set(made.fine.columns) == {attribute.name for attribute in schema.attributes}

@@ -12,7 +12,7 @@ from scumble.methods.diffgen.method import DiffGen
 from scumble.methods.diffgen.parameters import DiffGenParams, settle
 from scumble.model.counts import Integers, Tabulation
 from scumble.model.cut import Cut, Specialization
-from scumble.privacy.holder import Holder
+from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import Selection
 from scumble.sources import open_source
 
@@ -109,7 +109,7 @@ def test_example_3_step_by_step() -> None:
     plan = DiffGen().plan(SCHEMA, parameters)
     engine = ENGINES["memory"].open(open_source(TABLE_1A).batches(SCHEMA), SCHEMA)
     steps: list[Specialization] = []
-    holder = Holder(engine=engine, noise=noise, plan=plan)
+    holder = CentralHolder(engine=engine, noise=noise, plan=plan)
     cut = choose_as_published(SCHEMA, settle(SCHEMA, parameters), holder, steps.append)
 
     assert [(step.node.label, [child.label for child in step.children]) for step in steps] == [
@@ -127,7 +127,7 @@ def test_example_3_step_by_step() -> None:
         ("Artist", "[40,65)"): 0,
     }
     measured = DiffGen().run(
-        SCHEMA, parameters, Holder(engine=engine, noise=Scripted([AGE_40 - 1, 0, 2, 0, 0]), plan=plan)
+        SCHEMA, parameters, CentralHolder(engine=engine, noise=Scripted([AGE_40 - 1, 0, 2, 0, 0]), plan=plan)
     )
     assert measured.count.tolist() == [[2, 1], [0, 1], [2, 2], [0, 0]]
     assert [a.domain.labels for a in measured.schema.predictors] == [("Professional", "Artist"), ("[18,40)", "[40,65)")]

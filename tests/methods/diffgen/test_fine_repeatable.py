@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fine_releases import same_columns
+from planned_runs import run
 
 from scumble.auditing.laws.cases import small_schemas
 from scumble.auditing.laws.methods import check_method
@@ -14,7 +15,6 @@ from scumble.engines.memory import MemoryEngine
 from scumble.files.release_folder import read_release, write_release
 from scumble.files.schema_file import parse_schema
 from scumble.files.verify import verify_folder
-from scumble.flows.release import run
 from scumble.methods.diffgen.detail.measure import Cells, add_detail
 from scumble.methods.diffgen.detail.queries import Margins, StageChoice, StageCounts
 from scumble.methods.diffgen.method import DiffGen

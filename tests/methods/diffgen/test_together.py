@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from planned_runs import run
 from pydantic import ValidationError
 from strategies import coded_rows, cuts, schemas
 
 from scumble.auditing.laws.queries import engine_of, exact_answer
 from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
-from scumble.flows.release import run
 from scumble.methods.diffgen.cell_bounds import descend, most_cells
 from scumble.methods.diffgen.method import CHOOSE, COUNT, COUNT_RECORDS, REST, DiffGen
 from scumble.methods.diffgen.parameters import LEVELS, RECORDS_SHARE, DiffGenParams, level_for, settle
@@ -23,7 +23,7 @@ from scumble.model.counts import Integers
 from scumble.model.cut import Cut
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
-from scumble.privacy.holder import OFFSET_BITS, Holder
+from scumble.privacy.holder import OFFSET_BITS, CentralHolder
 from scumble.privacy.noise import PaidNoise, Selection, laplace_variance, selection_scale
 
 SCHEMA = parse_schema(
@@ -224,7 +224,7 @@ def test_rounds_that_find_nothing_to_split_stay_unspent() -> None:
         "scumble: schema/1\ntarget: c\nattributes:\n  t: {taxonomy: {Any: {x: , y: }}}\n  c: {classes: [p, q]}\n"
     )
     parameters = DiffGenParams(epsilon="1", rounds=6)
-    holder = Holder(engine=engine_of(schema, []), noise=PaidNoise(), plan=DiffGen().plan(schema, parameters))
+    holder = CentralHolder(engine=engine_of(schema, []), noise=PaidNoise(), plan=DiffGen().plan(schema, parameters))
     made = DiffGen().run(schema, parameters, holder)
     assert holder.purse.left == {CHOOSE: 5, COUNT: 0}
     assert made.plan.guarantee.epsilon == 1

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from planned_runs import run
 from strategies import coded_rows, grids, schemas, trees
 
 import scumble
@@ -17,7 +18,7 @@ from scumble.comparison.trials import CodedTable
 from scumble.engines.coding import code_blocks
 from scumble.errors import InputError
 from scumble.flows.evaluate import training_sample
-from scumble.flows.release import method_named, parameters_of, run
+from scumble.flows.release import method_named, parameters_of
 from scumble.methods.histograms.method import Histograms
 from scumble.methods.histograms.rows import class_totals, draw_rows, project
 from scumble.model.counts import Integers

@@ -30,9 +30,9 @@ from scumble.methods.mdav.method import (
 from scumble.methods.mdav.queries import Grouping, GroupSums
 from scumble.methods.mdav.stable import stable_pair
 from scumble.model.guarantee import KAnonymity, PureDP, Unproven
-from scumble.model.plan import Plan, PlanWithoutDP
+from scumble.model.plan import Plan
 from scumble.model.schema import Schema
-from scumble.privacy.holder import Holder
+from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import PaidNoise, simulation
 from scumble.reproductions.microaggregation.measures import il1s, linkage_risk, margins_distance, sse_over_sst
 
@@ -168,7 +168,7 @@ def test_mdav_releases_mixed_groups_exactly_and_only_as_k_anonymity() -> None:
     given_k = GroupParams(k=3)
     plan = MDAV().plan(MIXED, given_k)
     assert plan.guarantee == KAnonymity(k=3) and plan.spends == ()
-    made = MDAV().groups(MIXED, given_k, Holder(engine=engine_of(MIXED, rows), noise=PaidNoise(), plan=plan))
+    made = MDAV().groups(MIXED, given_k, CentralHolder(engine=engine_of(MIXED, rows), noise=PaidNoise(), plan=plan))
     assert sorted(made.centres) == [(21.0, 5.0, "Clerk"), (46.0, 25.0, "Nurse"), (71.0, 70.0, "Bus")]
     assert made.sizes.tolist() == [3, 3, 3]
 
@@ -180,10 +180,12 @@ def test_an_exact_answer_needs_a_plan_without_differential_privacy() -> None:
         I_MDAV.plan(NUMBERS, NoisyGroupParams(k=2, epsilon=1)),
         PLAIN.plan(NUMBERS, PlainParams(epsilon=1)),
     ):
-        assert isinstance(private, Plan)
+        assert isinstance(private.guarantee, PureDP)
         with pytest.raises(BudgetError, match="exact answer"):
-            Holder(engine=engine_of(MIXED, rows), noise=PaidNoise(), plan=private).disclose(query)
-    open_holder = Holder(engine=engine_of(MIXED, rows), noise=PaidNoise(), plan=MDAV().plan(MIXED, GroupParams(k=3)))
+            CentralHolder(engine=engine_of(MIXED, rows), noise=PaidNoise(), plan=private).disclose(query)
+    open_holder = CentralHolder(
+        engine=engine_of(MIXED, rows), noise=PaidNoise(), plan=MDAV().plan(MIXED, GroupParams(k=3))
+    )
     with pytest.raises(BudgetError, match="No spend"):
         open_holder.measure(GroupSums(schema=NUMBERS, grouping=Grouping.RECORDS), spend="any")
 
@@ -204,14 +206,14 @@ ROWS = [(4 * i, i % 7) for i in range(12)]
 def test_guarantees_are_told_straight() -> None:
     given_both = NoisyGroupParams(k=3, epsilon="0.5")
     proved, unproven = I_MDAV.plan(NUMBERS, given_both), S_MDAV.plan(NUMBERS, given_both)
-    assert isinstance(proved, Plan) and isinstance(proved.guarantee, PureDP)
-    assert isinstance(unproven, PlanWithoutDP) and isinstance(unproven.guarantee, Unproven)
+    assert isinstance(proved.guarantee, PureDP)
+    assert isinstance(unproven.guarantee, Unproven)
     assert unproven.guarantee.sentence.startswith("UNPROVEN.")
     assert unproven.to_json()["guarantee"]["kind"] == "Unproven"
     with pytest.raises(BudgetError, match="add up"):
-        PlanWithoutDP(guarantee=unproven.guarantee, unit=NUMBERS.unit, spends=(), cells_at_most=1)
+        Plan(guarantee=unproven.guarantee, spends=(), cells_at_most=1)
     with pytest.raises(BudgetError, match="nothing to spend"):
-        PlanWithoutDP(guarantee=KAnonymity(k=2), unit=NUMBERS.unit, spends=unproven.spends, cells_at_most=1)
+        Plan(guarantee=KAnonymity(k=2), schema_unit=NUMBERS.unit, spends=unproven.spends, cells_at_most=1)
 
 
 @pytest.mark.parametrize(("method", "groups"), [(PLAIN, 1), (I_MDAV, 4), (S_MDAV, 2)])
@@ -224,13 +226,15 @@ def test_the_noise_is_what_the_method_states_and_sizes_divide_after_it(method: o
     exact = query.answer(engine_of(NUMBERS, ROWS).blocks())
     drawn = []
     for _ in range(150):
-        holder = Holder(engine=engine_of(NUMBERS, ROWS), noise=PaidNoise(), plan=plan)
+        holder = CentralHolder(engine=engine_of(NUMBERS, ROWS), noise=PaidNoise(), plan=plan)
         drawn.append((holder.measure(query, spend=plan.spends[0].label) - exact).reshape(-1, 2) / query.weights)
     spread = np.abs(np.concatenate(drawn)).mean(axis=0)
     stated = np.array([groups * 2 * width / 2 for width in (49, 6)])
     # 600 to 1800 draws of |Laplace|: its mean is known to 4 % at worst, so 25 % is six deviations.
     assert (np.abs(spread / stated - 1) < 0.25).all()
-    made = method.groups(NUMBERS, given_params, Holder(engine=engine_of(NUMBERS, ROWS), noise=PaidNoise(), plan=plan))  # type: ignore[attr-defined]
+    made = method.groups(
+        NUMBERS, given_params, CentralHolder(engine=engine_of(NUMBERS, ROWS), noise=PaidNoise(), plan=plan)
+    )  # type: ignore[attr-defined]
     assert made.sizes.sum() == 12
     assert (made.numbers >= 0).all() and (made.numbers <= [49, 6]).all()
     np.testing.assert_allclose(

@@ -26,7 +26,7 @@ from scumble.model.guarantee import PureDP, Unit
 from scumble.model.plan import Plan, Spend
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Grid
-from scumble.privacy.holder import OFFSET_BITS, Holder
+from scumble.privacy.holder import OFFSET_BITS, CentralHolder
 from scumble.privacy.noise import PaidNoise, Selection, simulation
 from scumble.privacy.query import Block, RowChoice, RowMeasurement, RowQuery, Sensitivity
 from scumble.reproductions.microaggregation.figures import NumericTable, constant_line, containing, default_line
@@ -214,7 +214,7 @@ def test_parts_share_a_price_only_where_planned_and_disjoint() -> None:
     shared = Spend(label="shared", epsilon=Fraction(1, 4), times=3, shared=True)
     single = Spend(label="single", epsilon=Fraction(1, 4), times=3)
     noise = Recording()
-    holder = Holder(engine=engine_of(SCHEMA, [(1, 1, 1)]), noise=noise, plan=plan_of(shared, single))
+    holder = CentralHolder(engine=engine_of(SCHEMA, [(1, 1, 1)]), noise=noise, plan=plan_of(shared, single))
     assert len(holder.choose_in_parts(balance(), spend="shared")) == 3
     assert noise.asked == [(1 << OFFSET_BITS, True, Fraction(1, 4))] * 3, "each part keeps its price under add-remove"
     with pytest.raises(BudgetError, match="disjoint"):
@@ -298,7 +298,7 @@ def test_any_table_makes_an_ordinary_release(unit: Unit, centre: Centre, rows: i
     schema = replace(SCHEMA, rows=rows, unit=unit)
     table = [(3, 3, 1)] * rows  # constant columns
     method, given_params = Microaggregate(), MicroaggregateParams(epsilon=1, centre=centre)
-    holder = Holder(engine=engine_of(schema, table), noise=PaidNoise(), plan=method.plan(schema, given_params))
+    holder = CentralHolder(engine=engine_of(schema, table), noise=PaidNoise(), plan=method.plan(schema, given_params))
     made = method.groups(schema, given_params, holder)
     assert not any(holder.purse.left.values()), "all that was planned was asked for"
     assert made.boxes is not None and len(made.boxes) == len(made.centres) == len(made.sizes)
@@ -325,7 +325,9 @@ def test_groups_are_near_the_rows_and_means_average_to_theirs() -> None:
     assert median.il1s < 0.55 * constant and mean.il1s < 0.6 * constant
     assert median.margins is not None and median.margins < 0.25 * constant
     method, given_params = Microaggregate(), MicroaggregateParams(epsilon=1, centre="mean")
-    holder = Holder(engine=engine_of(schema, rows.tolist()), noise=PaidNoise(), plan=method.plan(schema, given_params))
+    holder = CentralHolder(
+        engine=engine_of(schema, rows.tolist()), noise=PaidNoise(), plan=method.plan(schema, given_params)
+    )
     made = method.groups(schema, given_params, holder)
     average = (made.numbers * made.sizes[:, None]).sum(axis=0) / made.sizes.sum()
     assert average == pytest.approx(table.numbers.mean(axis=0), rel=0.15)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from planned_runs import run
 from scipy.stats import binom, gamma
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -19,7 +20,7 @@ from scumble.comparison.generated import Recipe
 from scumble.comparison.recipes import RECIPES
 from scumble.engines.memory import MemoryEngine
 from scumble.errors import InputError
-from scumble.flows.release import method_named, parameters_of, run
+from scumble.flows.release import method_named, parameters_of
 from scumble.mining.noisy_cells.classifier import NoisyCellsClassifier
 from scumble.mining.noisy_cells.growth import Deviation, NoisyCells, best_split, cells_differ, grow, noise_limit
 from scumble.mining.noisy_cells.pruning import Keep, gains_records, kept_splits, towards

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 
 from scumble.auditing.laws.cases import declared_epsilon
-from scumble.auditing.laws.queries import check_asked, engine_of
+from scumble.auditing.laws.queries import check_asked_queries, engine_of
 from scumble.auditing.neighbours import Record
 from scumble.errors import BudgetError, CheckError, InputError
 from scumble.files.kinds import kind_of
 from scumble.methods.method import Method, Params
 from scumble.model.counts import Integers
 from scumble.model.guarantee import KAnonymity, Unit, from_json, to_json
-from scumble.model.plan import Planned, Spend
+from scumble.model.plan import Plan, Spend
 from scumble.model.schema import Schema
-from scumble.privacy.holder import Holder
+from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import Noise, PaidNoise, Selection
 
 DEAF_ANSWERS = 6
@@ -36,7 +36,7 @@ def check_method(method: Method, schema: Schema, parameters: Params) -> None:
     check_nothing_unplanned(method, schema, parameters)
     check_nothing_unpaid(method, schema, parameters)
     check_nothing_hidden(method, schema, parameters)
-    check_asked(method, schema, parameters)
+    check_asked_queries(method, schema, parameters)
 
 
 def check_plan(method: Method, schema: Schema, parameters: Params) -> None:
@@ -63,19 +63,20 @@ def check_spending(method: Method, schema: Schema, parameters: Params) -> None:
     for rows in extreme_tables(schema):
         answered.clear()
         noise = Listening(PaidNoise())
-        holder = Holder(
+        holder = CentralHolder(
             engine=engine_of(schema, rows),
             noise=noise,
             plan=planned,
             answered=lambda label: answered.update([label]),
         )
         release = method.run(schema, parameters, holder)
-        spent = holder.purse.plan
+        spent = holder.plan
         used = {spend.label: spend.times - holder.purse.left[spend.label] for spend in spent.spends}
         _require(answered == Counter(used), method, "was answered other than it paid for")
         _require(min(holder.purse.left.values(), default=0) >= 0, method, "overdraws its purse")
         _require(release.plan == spent and release.method == method.name, method, "publishes another plan")
         _require(spent.guarantee == planned.guarantee, method, "spends by another guarantee than it planned")
+        _require(spent.reserved == planned.spends, method, "spends other than it reserved")
         prices = {spend.epsilon for spend in spent.spends}
         _require(noise.prices <= prices, method, f"draws noise at {noise.prices - prices}, which nobody planned")
         for fault in kind_of(release).faults(release):
@@ -91,7 +92,7 @@ def check_nothing_unplanned(method: Method, schema: Schema, parameters: Params) 
     for spend in planned.spends:
         other = Spend(label="nothing of use", epsilon=spend.total(planned.unit))
         kept = tuple(other if each is spend else each for each in planned.spends)
-        holder = Holder(engine=engine_of(schema, rows), noise=PaidNoise(), plan=replace(planned, spends=kept))
+        holder = CentralHolder(engine=engine_of(schema, rows), noise=PaidNoise(), plan=replace(planned, spends=kept))
         try:
             method.run(schema, parameters, holder)
         except BudgetError:
@@ -223,8 +224,8 @@ def _optional(method: Method, schema: Schema, parameters: Params, label: str) ->
     return holder.purse.left[label] == times[label]
 
 
-def _holder(schema: Schema, rows: list[Record], planned: Planned, noise: Noise) -> Holder:
-    return Holder(engine=engine_of(schema, rows), noise=noise, plan=planned)
+def _holder(schema: Schema, rows: list[Record], planned: Plan, noise: Noise) -> CentralHolder:
+    return CentralHolder(engine=engine_of(schema, rows), noise=noise, plan=planned)
 
 
 def _plain(release: Any) -> dict[str, object]:

@@ -10,16 +10,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from scumble.auditing.neighbours import candidate_pairs
-from scumble.auditing.recording_holder import Again, Overheard
+from scumble.auditing.recording_holder import RecordingHolder, Repeat
 from scumble.engines.coding import code_type
 from scumble.engines.memory import MemoryEngine
 from scumble.errors import CheckError
 from scumble.methods.method import Method, Params
 from scumble.model.counts import Integers
-from scumble.model.guarantee import Unit
-from scumble.model.plan import PlanWithoutDP
+from scumble.model.guarantee import Unit, allows_exact_answers
+from scumble.model.plan import Plan
 from scumble.model.schema import Schema
-from scumble.privacy.noise import PaidNoise
+from scumble.privacy.holder import Tabulates
+from scumble.privacy.noise import Noise, PaidNoise
 from scumble.privacy.query import Choice, Query, RowChoice, RowQuery
 
 Record = Sequence[int]
@@ -94,32 +95,33 @@ def _shown(rows: Sequence[Record]) -> str:
     return f"{[tuple(row) for row in rows]}"
 
 
-class Keeping(Overheard):
-    """The shipped holder, which also keeps what it was asked."""
+class QueryRecorder(RecordingHolder):
+    """The shipped holder, which also keeps the queries it answered."""
 
-    asked: list[Query | RowQuery]
+    def __init__(self, *, engine: Tabulates, noise: Noise, plan: Plan) -> None:
+        super().__init__(engine=engine, noise=noise, plan=plan)
+        self.queries: list[Query | RowQuery] = []
 
-    def heard(self, queries: Sequence[Query | RowQuery], draws: int, again: Again) -> None:
-        del draws, again
-        self.asked += queries
+    def record(self, query: Query | RowQuery, draws: int, repeat: Repeat) -> None:
+        del draws, repeat
+        self.queries.append(query)
 
 
-def check_asked(method: Method, schema: Schema, parameters: Params) -> int:
-    """Hold every query of one run to the law on every pair worth a look; how many there were.
+def check_asked_queries(method: Method, schema: Schema, parameters: Params) -> int:
+    """Check the sensitivity of every query of one run on every candidate pair of tables; returns how many there were.
 
-    Methods that do not claim differential privacy, or do not stand by their claim, are left alone.
+    Methods that promise no differential privacy, or whose claim is unproven, are not checked.
     """
     planned = method.plan(schema, parameters)
-    if isinstance(planned, PlanWithoutDP):
+    if allows_exact_answers(planned.guarantee):
         return 0
     pairs = candidate_pairs(method, schema, parameters)
-    holder = Keeping(engine=engine_of(schema, pairs[-1].second), noise=PaidNoise(), plan=planned)
-    holder.asked = []
+    holder = QueryRecorder(engine=engine_of(schema, pairs[-1].second), noise=PaidNoise(), plan=planned)
     method.run(schema, parameters, holder)
-    for query in holder.asked:
+    for query in holder.queries:
         for pair in pairs:
             if schema.unit is Unit.ADD_REMOVE:
                 check_added_record(query, schema, pair.first, pair.second[-1])
             else:
                 check_replaced_record(query, schema, pair.first[:-1], pair.first[-1], pair.second[-1])
-    return len(holder.asked)
+    return len(holder.queries)

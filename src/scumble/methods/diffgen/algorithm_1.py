@@ -11,7 +11,7 @@ from scumble.model.guarantee import Unit
 from scumble.model.plan import Spend
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Grid, Node
-from scumble.privacy.holder import Answers
+from scumble.privacy.holder import Holder
 from scumble.privacy.noise import Selection
 
 FIRST_SPLITS = "split value of a numeric attribute"
@@ -45,7 +45,7 @@ def published_spends(schema: Schema, epsilon: Fraction, rounds: int) -> tuple[Sp
 
 
 def choose_as_published(
-    schema: Schema, settings: Settings, holder: Answers, tell: Callable[[Specialization], None]
+    schema: Schema, settings: Settings, holder: Holder, tell: Callable[[Specialization], None]
 ) -> Cut:
     """Lines 1 to 11: split values for the numeric roots, then one candidate a round."""
     cut = Cut.top(schema)
@@ -81,7 +81,7 @@ def _candidates(cut: Cut, positions: dict[tuple[str, Node], int], max_cells: int
 def _choose_splits(
     schema: Schema,
     settings: Settings,
-    holder: Answers,
+    holder: Holder,
     attribute: str,
     nodes: Sequence[Node],
     spend: str,

@@ -33,7 +33,7 @@ from scumble.model.plan import Plan, Spend
 from scumble.model.release import CellRelease
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Schema
-from scumble.privacy.holder import Answers
+from scumble.privacy.holder import Holder
 from scumble.privacy.noise import laplace_variance
 from scumble.privacy.query import CellCounts
 
@@ -97,11 +97,11 @@ class DiffGen:
             spends=spends,
             cells_at_most=cells,
             notes=_notes(parameters, possible, schema, cells),
-            alone=_alone(parameters, possible[0]),
+            single_owner_reason=_single_owner_reason(parameters, possible[0]),
         )
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: Answers) -> CellRelease:
-        plan, levels = self.plan(schema, parameters), self._levels(schema, parameters)
+    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+        levels = self._levels(schema, parameters)
         settings = settle(schema, parameters, levels[0], public_records(schema, parameters))
         epsilon, known = parameters.epsilon, {}
         if len(levels) > 1:
@@ -109,7 +109,7 @@ class DiffGen:
             known, records = {"records counted": told.tolist()}, int(told.sum())
             settings = settle(schema, parameters, level_for(self.levels, schema, epsilon, records), records)
             epsilon *= 1 - RECORDS_SHARE
-            plan = holder.divide(REST, _spends(schema, parameters, settings, epsilon))
+            holder.divide(REST, _spends(schema, parameters, settings, epsilon))
         published = parameters.selection is SelectionMode.PUBLISHED
         steps: list[Specialization] = []
         if parameters.leaves:
@@ -123,8 +123,7 @@ class DiffGen:
         measured = holder.measure(query, spend=COUNT).reshape(cut.cells, len(schema.classes))
         rounding = Rounding.NEAREST if published else Rounding.PROJECT
         bound = query.sensitivity(schema.unit).bound
-        price = next(spend.epsilon for spend in plan.spends if spend.label == COUNT)
-        variance = laplace_variance(sensitivity=bound, epsilon=price) / resolution**2
+        variance = laplace_variance(sensitivity=bound, epsilon=holder.plan.price(COUNT)) / resolution**2
         count = rounding.apply(measured, resolution)
         split = tuple(dict.fromkeys(step.attribute for step in steps))
         cells = Cells(cut=cut, split=split, measured=measured, variance=variance, count=count)
@@ -132,7 +131,7 @@ class DiffGen:
         return CellRelease(
             method=self.name,
             parameters=parameters.model_dump(mode="json"),
-            plan=plan,
+            plan=holder.plan,
             schema=cut.published_schema(),
             measured=measured,
             resolution=resolution,
@@ -160,7 +159,7 @@ def _spends(schema: Schema, parameters: DiffGenParams, settings: Settings, epsil
     return (*choices, count, *(detail_spends(schema, epsilon, settings.detail) if settings.detail else ()))
 
 
-def choose_together(schema: Schema, settings: Settings, holder: Answers, tell: Callable[[Specialization], None]) -> Cut:
+def choose_together(schema: Schema, settings: Settings, holder: Holder, tell: Callable[[Specialization], None]) -> Cut:
     """The default selection: each round one private choice among all specializations of all values of the cut.
 
     An interval with m possible splits brings m candidates. Their public log-weight -ln m keeps long grids from winning
@@ -237,7 +236,7 @@ def _range(numbers: Sequence[int]) -> str:
     return f"{min(numbers)} to {max(numbers)}" if min(numbers) < max(numbers) else str(numbers[0])
 
 
-def _alone(parameters: DiffGenParams, settings: Settings) -> str:
+def _single_owner_reason(parameters: DiffGenParams, settings: Settings) -> str:
     if parameters.leaves:
         return ""
     if settings.detail:

@@ -19,7 +19,7 @@ from scumble.model.plan import Plan, Spend
 from scumble.model.release import RecordRelease
 from scumble.model.schema import Schema
 from scumble.model.values import published_values
-from scumble.privacy.holder import Answers
+from scumble.privacy.holder import Holder
 from scumble.privacy.query import Measurement, Sensitivity
 
 COUNT = "count every attribute by class"
@@ -73,10 +73,10 @@ class Histograms:
             spends=(Spend(label=COUNT, epsilon=parameters.epsilon, purpose=purpose),),
             cells_at_most=values,
             notes=(f"{tables} tables with {values:,} values x {len(schema.classes)} classes will be measured.",),
-            alone="",
+            single_owner_reason="",
         )
 
-    def run(self, schema: Schema, parameters: HistogramsParams, holder: Answers) -> RecordRelease:
+    def run(self, schema: Schema, parameters: HistogramsParams, holder: Holder) -> RecordRelease:
         query = ClassTables(schema=schema)
         drawn = draw_rows(query.tables(holder.measure(query, spend=COUNT)))
         codes = {
@@ -85,7 +85,7 @@ class Histograms:
         return RecordRelease(
             method=self.name,
             parameters=parameters.model_dump(mode="json"),
-            plan=self.plan(schema, parameters),
+            plan=holder.plan,
             schema=schema,
             columns={name: published_values(schema[name].domain, column) for name, column in codes.items()},
         )

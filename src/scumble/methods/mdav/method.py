@@ -19,10 +19,10 @@ from scumble.methods.mdav.queries import Grouping, GroupSums
 from scumble.methods.method import Exact, Params
 from scumble.model.counts import Integers
 from scumble.model.guarantee import KAnonymity, PureDP, Unit, Unproven
-from scumble.model.plan import Plan, PlanWithoutDP, Spend
+from scumble.model.plan import Plan, Spend
 from scumble.model.release import RecordRelease
 from scumble.model.schema import Schema
-from scumble.privacy.holder import Answers
+from scumble.privacy.holder import Holder
 from scumble.privacy.query import Block, RowMeasurement, Sensitivity
 
 SUMS = "sums of every group"
@@ -59,22 +59,21 @@ class NoisyGroups:
     grouping: Grouping
     parameters: type[Params]
 
-    def plan(self, schema: Schema, parameters: PlainParams | NoisyGroupParams) -> Plan | PlanWithoutDP:
+    def plan(self, schema: Schema, parameters: PlainParams | NoisyGroupParams) -> Plan:
         query = self._query(schema, parameters)
         bound = query.sensitivity(schema.unit).bound
         assert schema.rows is not None
         claim = PureDP(epsilon=parameters.epsilon, unit=schema.unit)
         spend = Spend(label=SUMS, epsilon=parameters.epsilon, purpose=f"noise for a change of {bound:,} weighted units")
         groups = len(query.sizes(schema.rows))
-        if self.grouping is Grouping.STABLE:
-            unproven = Unproven(claim=claim, reason=REFUTED)
-            return PlanWithoutDP(guarantee=unproven, unit=schema.unit, spends=(spend,), cells_at_most=groups)
-        return Plan(guarantee=claim, spends=(spend,), cells_at_most=groups)
+        refuted = self.grouping is Grouping.STABLE
+        guarantee = Unproven(claim=claim, reason=REFUTED) if refuted else claim
+        return Plan(guarantee=guarantee, spends=(spend,), cells_at_most=groups)
 
-    def run(self, schema: Schema, parameters: PlainParams | NoisyGroupParams, holder: Answers) -> RecordRelease:
+    def run(self, schema: Schema, parameters: PlainParams | NoisyGroupParams, holder: Holder) -> RecordRelease:
         return record_release(self.groups(schema, parameters, holder), schema, parameters)
 
-    def groups(self, schema: Schema, parameters: PlainParams | NoisyGroupParams, holder: Answers) -> PublishedGroups:
+    def groups(self, schema: Schema, parameters: PlainParams | NoisyGroupParams, holder: Holder) -> PublishedGroups:
         """The groups that are published, before they are written out as records."""
         query = self._query(schema, parameters)
         assert schema.rows is not None
@@ -82,7 +81,7 @@ class NoisyGroups:
         centres = query.centres(sums, schema.rows)
         return PublishedGroups(
             method=self.name,
-            plan=self.plan(schema, parameters),
+            plan=holder.plan,
             names=tuple(attribute.name for attribute in schema.attributes),
             centres=tuple(tuple(float(value) for value in line) for line in centres),
             sizes=query.sizes(schema.rows),
@@ -100,7 +99,7 @@ class NoisyGroups:
 
 @dataclass(frozen=True, kw_only=True)
 class ExactSums(RowMeasurement):
-    """MDAV's group sums as they are, categories included. They have no bound: only `Holder.disclose` tells them."""
+    """MDAV's group sums as they are, categories included. They have no bound: only `Holder.disclose` returns them."""
 
     layout: Layout
     k: int
@@ -124,18 +123,18 @@ class MDAV:
     summary = "Groups of at least k similar records with their exact averages. k-anonymity, no differential privacy."
     parameters = GroupParams
 
-    def plan(self, schema: Schema, parameters: GroupParams) -> PlanWithoutDP:
+    def plan(self, schema: Schema, parameters: GroupParams) -> Plan:
         if schema.unit is not Unit.REPLACE or schema.rows is None:
             raise InputError("mdav tells the exact number of rows. Set `unit: replace` and `rows:` in the schema.")
         check_group_size(parameters.k, schema.rows)
         assert Layout(schema=schema).amounts
         groups = len(group_sizes(schema.rows, parameters.k))
-        return PlanWithoutDP(guarantee=KAnonymity(k=parameters.k), unit=schema.unit, spends=(), cells_at_most=groups)
+        return Plan(guarantee=KAnonymity(k=parameters.k), schema_unit=schema.unit, spends=(), cells_at_most=groups)
 
-    def run(self, schema: Schema, parameters: GroupParams, holder: Answers) -> RecordRelease:
+    def run(self, schema: Schema, parameters: GroupParams, holder: Holder) -> RecordRelease:
         return record_release(self.groups(schema, parameters, holder), schema, parameters)
 
-    def groups(self, schema: Schema, parameters: GroupParams, holder: Answers) -> PublishedGroups:
+    def groups(self, schema: Schema, parameters: GroupParams, holder: Holder) -> PublishedGroups:
         """The groups that are published, before they are written out as records."""
         layout = Layout(schema=schema)
         assert schema.rows is not None
@@ -143,7 +142,7 @@ class MDAV:
         sums = holder.disclose(ExactSums(layout=layout, k=parameters.k))
         return PublishedGroups(
             method=self.name,
-            plan=self.plan(schema, parameters),
+            plan=holder.plan,
             names=tuple(attribute.name for attribute in schema.attributes),
             centres=tuple(tuple(centre) for centre in layout.representatives(sums.astype(np.float64), sizes)),
             sizes=sizes,

@@ -30,7 +30,7 @@ from scumble.model.release import RecordRelease
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Grid
-from scumble.privacy.holder import Answers
+from scumble.privacy.holder import Holder
 
 
 class Microaggregate:
@@ -50,10 +50,10 @@ class Microaggregate:
             notes=settings.notes,
         )
 
-    def run(self, schema: Schema, parameters: MicroaggregateParams, holder: Answers) -> RecordRelease:
+    def run(self, schema: Schema, parameters: MicroaggregateParams, holder: Holder) -> RecordRelease:
         return record_release(self.groups(schema, parameters, holder), schema, parameters)
 
-    def groups(self, schema: Schema, parameters: MicroaggregateParams, holder: Answers) -> PublishedGroups:
+    def groups(self, schema: Schema, parameters: MicroaggregateParams, holder: Holder) -> PublishedGroups:
         """The groups that are published, before they are written out as records."""
         amounts = require_numbers(schema, self.name)
         settings = settle(schema, parameters)
@@ -67,7 +67,7 @@ class Microaggregate:
             measured = holder.measure(Sizes(partition=partition), spend=SIZES) if settings.sized else None
         return PublishedGroups(
             method=self.name,
-            plan=self.plan(schema, parameters),
+            plan=holder.plan,
             names=tuple(attribute.name for attribute in schema.attributes),
             centres=centres,
             measured=measured,
@@ -77,7 +77,7 @@ class Microaggregate:
         )
 
 
-def grow(schema: Schema, settings: Settings, holder: Answers, story: list[str]) -> Partition:
+def grow(schema: Schema, settings: Settings, holder: Holder, story: list[str]) -> Partition:
     """Halve every box that has more than one code, once for each level of the plan."""
     partition = Partition.whole(schema)
     for level in range(settings.depth):
@@ -112,7 +112,7 @@ def _balance(schema: Schema, partition: Partition, sides: dict[int, int]) -> Bal
 
 
 def _medians(
-    schema: Schema, partition: Partition, settings: Settings, amounts: tuple[Amounts, ...], holder: Answers
+    schema: Schema, partition: Partition, settings: Settings, amounts: tuple[Amounts, ...], holder: Holder
 ) -> tuple[tuple[float, ...], ...]:
     """For each attribute one private choice in every box; the boxes' own middles where nothing was planned."""
     columns: list[list[float]] = []
@@ -130,7 +130,7 @@ def _medians(
 
 
 def _means(
-    partition: Partition, amounts: tuple[Amounts, ...], holder: Answers
+    partition: Partition, amounts: tuple[Amounts, ...], holder: Holder
 ) -> tuple[Integers, tuple[tuple[float, ...], ...]]:
     """Sums over sizes, divided after the noise, inside their box. A box measured as empty has its middle as centre."""
     query = Sums(partition=partition, amounts=amounts)

@@ -25,7 +25,7 @@ from scumble.methods.microaggregate.partition import middle
 from scumble.model.counts import Integers
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Grid
-from scumble.privacy.holder import Holder
+from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import Noise, PaidNoise
 from scumble.reproductions.microaggregation.measures import il1s, margins_distance
 from scumble.sources import open_source
@@ -140,7 +140,7 @@ def default_line(table: NumericTable, epsilon: Fraction, runs: int, noise: Noise
     losses, margins = [], []
     for _ in range(runs):
         engine = MemoryEngine([table.block], table.schema)
-        made = method.groups(table.schema, given, Holder(engine=engine, noise=noise, plan=plan))
+        made = method.groups(table.schema, given, CentralHolder(engine=engine, noise=noise, plan=plan))
         assert made.boxes is not None
         losses.append(il1s(table.numbers, made.numbers[containing(made.boxes, table.codes)]))
         margins.append(margins_distance(table.numbers, made.numbers, made.sizes))

@@ -23,7 +23,7 @@ from scumble.methods.mdav.stable import group_averages, stable_pair
 from scumble.model.counts import Floats, Integers
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
-from scumble.privacy.holder import Holder
+from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import Noise, PaidNoise, simulation
 
 Centres = Floats
@@ -165,7 +165,7 @@ def distinguish(
         engine = MemoryEngine([tuple(column.astype(np.uint16) for column in rows.T)], schema)
         yes = 0
         for _ in range(runs):
-            holder = Holder(engine=engine, noise=PaidNoise(), plan=S_MDAV.plan(schema, given))
+            holder = CentralHolder(engine=engine, noise=PaidNoise(), plan=S_MDAV.plan(schema, given))
             yes += says_yes(S_MDAV.groups(schema, given, holder).numbers)
         counted.append(yes)
     return Verdict(epsilon=epsilon, runs=runs, yes=(counted[0], counted[1]), error=error)

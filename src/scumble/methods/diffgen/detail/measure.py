@@ -24,7 +24,7 @@ from scumble.model.release import FineRows
 from scumble.model.rounding import project
 from scumble.model.schema import Schema
 from scumble.model.values import published_values
-from scumble.privacy.holder import Answers
+from scumble.privacy.holder import Holder
 from scumble.privacy.noise import laplace_variance, simulation
 
 CHOOSE_TABLE = "choose a table"
@@ -119,7 +119,7 @@ class Detail:
     story: tuple[str, ...]
 
 
-def add_detail(cells: Cells, epsilon: Fraction, settings: DetailSettings, holder: Answers) -> Detail:
+def add_detail(cells: Cells, epsilon: Fraction, settings: DetailSettings, holder: Holder) -> Detail:
     """Measure, stage by stage, then draw the rows.
 
     What the stages have told so far is looked at on a draft: rows drawn from it, no more than groups need.
@@ -180,7 +180,7 @@ def _groups(schema: Schema, settings: DetailSettings, left: list[int]) -> int:
     return 1 if bins > settings.bins_in_groups else settings.groups
 
 
-def _measure(evidence: Evidence, place: int | None, spend: str, holder: Answers) -> Integers:
+def _measure(evidence: Evidence, place: int | None, spend: str, holder: Holder) -> Integers:
     query = StageCounts(evidence=evidence, place=place)
     return holder.measure(query, spend=spend).reshape(query.shape)
 

@@ -1,0 +1,109 @@
+"""The purse: the spends of a plan, paid out one by one. An answer that was not planned cannot be paid for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from scumble.errors import BudgetError
+from scumble.model.guarantee import IntervalPrivacy, LocalDP, PureDP, Unit
+from scumble.model.plan import Plan, Spend
+from scumble.privacy.query import Box, Query
+
+
+@dataclass(frozen=True, kw_only=True)
+class Price:
+    """What an answer may cost: `epsilon` between neighbouring tables of `unit`, taken from the spend `label`."""
+
+    label: str
+    epsilon: Fraction
+    unit: Unit
+
+
+class Purse:
+    """The uses of a plan's spends that are left."""
+
+    def __init__(self, plan: Plan) -> None:
+        if isinstance(plan.guarantee, LocalDP | IntervalPrivacy):
+            raise BudgetError(
+                "Under this guarantee people perturb their own records, and nobody answers queries about a table."
+            )
+        self.plan = plan
+        self._spends = {spend.label: spend for spend in plan.spends}
+        self._left = {spend.label: spend.times for spend in plan.spends}
+
+    def pay(self, label: str, queries: Sequence[Query]) -> Price:
+        """Take one use of a spend for these queries and return what each of them may cost.
+
+        Several queries share one price only if the plan says so and no record can matter to two of them.
+        """
+        return self._take(label, apart=len(queries) < 2 or _disjoint(queries), several=len(queries) > 1)
+
+    def pay_parts(self, label: str, parts: Sequence[Box]) -> Price:
+        """The same for a query of several parts, whose boxes must not meet."""
+        return self._take(label, apart=len(parts) < 2 or _disjoint_boxes(parts), several=len(parts) > 1)
+
+    def divide(self, label: str, parts: tuple[Spend, ...]) -> Plan:
+        """Replace a spend that was never used by several; `Plan` checks that they add up to it exactly."""
+        whole = self._whole(label)
+        if not isinstance(self.plan.guarantee, PureDP) or whole.times != 1 or self._left[label] < 1:
+            raise BudgetError(
+                f"The spend {label!r} is used up, or was not planned to be divided. No answer was released."
+            )
+        self.plan = self.plan.divided(label, parts)
+        self._spends |= {part.label: part for part in parts}
+        self._left |= {label: 0} | {part.label: part.times for part in parts}
+        return self.plan
+
+    def unit(self, label: str) -> Unit:
+        """The unit in which an answer bought by this spend must keep its price.
+
+        Under `replace` a shared spend is counted twice in the plan, for a changed record leaves one part and enters
+        another, or the same one: two steps of add-remove. So each part has to keep the price under add-remove.
+        """
+        spend = self._spends.get(label)
+        return Unit.ADD_REMOVE if spend is not None and spend.shared else self.plan.unit
+
+    @property
+    def left(self) -> dict[str, int]:
+        """How many uses of each spend remain."""
+        return dict(self._left)
+
+    def _whole(self, label: str) -> Spend:
+        spend = self._spends.get(label)
+        if spend is None:
+            raise BudgetError(
+                f"No spend {label!r} was planned; planned: {', '.join(self._spends)}. No answer was released."
+            )
+        return spend
+
+    def _take(self, label: str, *, apart: bool, several: bool) -> Price:
+        spend = self._whole(label)
+        if self._left[label] < 1:
+            raise BudgetError(f"All {spend.times} uses of the spend {label!r} are used up. No answer was released.")
+        if several and not (spend.shared and apart):
+            raise BudgetError(f"The spend {label!r} pays for one answer, or for answers about disjoint records.")
+        self._left[label] -= 1
+        return Price(label=label, epsilon=spend.epsilon, unit=self.unit(label))
+
+
+def _disjoint(queries: Sequence[Query]) -> bool:
+    regions = [query.region for query in queries]
+    boxes = sorted((region[0], region[1].low, region[1].high) for region in regions if region is not None)
+    if len(boxes) < len(regions):
+        return False
+    # Regions on different attributes cross, so all must lie on one.
+    return all(before[0] == after[0] and before[2] <= after[1] for before, after in pairwise(boxes))
+
+
+def _disjoint_boxes(parts: Sequence[Box]) -> bool:
+    """Whether no two boxes meet. Two meet if their codes do in every attribute; an empty box meets none."""
+    boxes = np.array(parts, dtype=np.int64)
+    lows, highs = boxes[:, :, 0], boxes[:, :, 1]
+    for number in range(len(boxes) - 1):
+        meets = np.minimum(highs[number], highs[number + 1 :]) > np.maximum(lows[number], lows[number + 1 :])
+        if meets.all(axis=1).any():
+            return False
+    return True
