@@ -5,11 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from planned_runs import run
 
 from scumble.auditing.mechanisms import engine_of
 from scumble.auditing.neighbours import Pair
 from scumble.auditing.observer import Observer
-from scumble.flows.release import run
 from scumble.methods.diffgen.method import DiffGen
 from scumble.model.guarantee import Unit
 from scumble.model.release import CellRelease, RecordRelease
