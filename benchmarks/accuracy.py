@@ -21,7 +21,7 @@ import numpy as np
 
 from scumble.comparison.trials import CodedTable, random_split, trial
 from scumble.datasets import load
-from scumble.mining.benchmark.scores import majority, score
+from scumble.mining.benchmark.scores import majority_accuracy, score
 from scumble.sources import open_source
 
 TRAINING_ROWS = 30_162
@@ -64,7 +64,7 @@ def baselines() -> dict[str, float]:
     train, test = table.part(np.arange(TRAINING_ROWS)), table.part(np.arange(TRAINING_ROWS, table.rows))
     train_sample, test_sample = train.sample(table.schema), test.sample(table.schema)
     raw = score(train_sample, test_sample, table.schema, classifiers=("tree",))["tree"]["accuracy"]
-    return {"raw": 100 * raw, "majority": 100 * majority(train_sample, test_sample)}
+    return {"raw": 100 * raw, "majority": 100 * majority_accuracy(train_sample, test_sample)}
 
 
 def main() -> int:

@@ -20,12 +20,19 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 from scumble.mining.perturbed.classifier import PerturbedTreeClassifier
-from scumble.mining.reconstruction.iteration import Partition, partition, reconstruct
-from scumble.mining.reconstruction.smoothing import JUDGED_ROWS, SMOOTHED_STOP_SHARE, WIDTH, Rule, rebuild, smoother
+from scumble.mining.reconstruction.iteration import IntervalPartition, interval_partition, reconstruct_shares
+from scumble.mining.reconstruction.smoothing import (
+    JUDGED_ROWS,
+    SMOOTHED_STOP_SHARE,
+    WIDTH,
+    Rule,
+    reconstruct_by_rule,
+    smoother,
+)
 from scumble.model.counts import Floats, Integers
 from scumble.model.local.noise_model import NoiseModel, for_privacy
-from scumble.model.local.randomized_attribute import BlurredAttribute
-from scumble.model.local.randomizers import Blur, Gaussian, Uniform
+from scumble.model.local.randomized_attribute import RandomizedAttribute
+from scumble.model.local.randomizers import Gaussian, Randomizer, Uniform
 from scumble.model.schema import Attribute, Outside
 from scumble.model.taxonomy import Grid
 from scumble.privacy.noise import KeyedWords, SimulatedWords, Simulation, simulation
@@ -78,7 +85,7 @@ def perturbing_speed(model: NoiseModel, cells: dict[str, Integers]) -> None:
 
 def reconstruction_speed(model: NoiseModel, cells: dict[str, Integers]) -> None:
     salary = model["salary"]
-    part = partition(salary, 100)
+    part = interval_partition(salary, 100)
     reports = perturb_block(model, {name: np.resize(column, 10**6) for name, column in cells.items()})["salary"]
     counts = part.observe(reports)
     grid = salary.published.domain
@@ -89,10 +96,12 @@ def reconstruction_speed(model: NoiseModel, cells: dict[str, Integers]) -> None:
         f"  binning 10^6 rows {1e3 * binning:.1f} ms; reconstructing 100 intervals from counts of 10^4 and 10^8 rows:"
     )
     for rule in Rule:
-        taken = [seconds(partial(rebuild, np.round(counts * scale), part, rule), 5) for scale in (0.01, 1, 100)]
+        taken = [
+            seconds(partial(reconstruct_by_rule, np.round(counts * scale), part, rule), 5) for scale in (0.01, 1, 100)
+        ]
         print(f"    {rule}: {1e3 * taken[0]:.1f} and {1e3 * taken[2]:.1f} ms; of the 10^6 rows {1e3 * taken[1]:.1f} ms")
     fixed = [
-        seconds(partial(reconstruct, np.round(counts * scale), part.kernel, stop_share=0, most=100), 5)
+        seconds(partial(reconstruct_shares, np.round(counts * scale), part.kernel, stop_share=0, most=100), 5)
         for scale in (0.01, 100)
     ]
     print(f"    a hundred steps: {1e3 * fixed[0]:.1f} and {1e3 * fixed[1]:.1f} ms")
@@ -117,7 +126,7 @@ SHAPES: dict[str, Callable[[int, Simulation], Floats]] = {
     "two blocks": lambda rows, draw: draw.uniform(0, 1 / 3, rows) + 2 / 3 * draw.integers(0, 2, rows),
     "skewed": lambda rows, draw: draw.beta(1.5, 6, rows),
 }
-RANDOMIZERS: dict[str, Blur] = {
+RANDOMIZERS: dict[str, Randomizer] = {
     "gaussian 0.25": Gaussian(sigma=Fraction(1, 4)),
     "gaussian 0.1": Gaussian(sigma=Fraction(1, 10)),
     "uniform 0.5": Uniform(half_width=Fraction(4995, 10_000)),
@@ -133,8 +142,8 @@ def smoothing(repetitions: int = 3) -> None:
     print("rows, noise: paper |", *(f"width x {factor:g}" for factor in FACTORS))
     for rows in (1_000, 10_000, 100_000, 1_000_000):
         for name, randomizer in RANDOMIZERS.items():
-            randomized = BlurredAttribute(attribute=attribute, blur=randomizer)
-            part = partition(randomized, 20)
+            randomized = RandomizedAttribute(attribute=attribute, randomizer=randomizer)
+            part = interval_partition(randomized, 20)
             found = [
                 distances_of(randomized, part, rows, shape, simulation(seed))
                 for seed in range(repetitions)
@@ -145,8 +154,8 @@ def smoothing(repetitions: int = 3) -> None:
 
 
 def distances_of(
-    randomized: BlurredAttribute,
-    part: Partition,
+    randomized: RandomizedAttribute,
+    part: IntervalPartition,
     rows: int,
     shape: Callable[[int, Simulation], Floats],
     draw: Simulation,
@@ -155,11 +164,11 @@ def distances_of(
     true = np.minimum((shape(rows, draw) * cells).astype(np.int64), cells - 1)
     counts = part.observe(randomized.apply(true, SimulatedWords(draw).draw(b"", (), true)))
     truth = np.bincount(np.searchsorted(part.intervals, true, side="right") - 1, minlength=part.size) / rows
-    guesses = [rebuild(counts, part, Rule.PAPER)]
+    guesses = [reconstruct_by_rule(counts, part, Rule.PAPER)]
     for factor in FACTORS:
         matrix = smoother(part.intervals, rows, WIDTH * factor**0.5)
         judged = counts * (JUDGED_ROWS / rows)
-        guesses.append(reconstruct(judged, part.kernel, stop_share=SMOOTHED_STOP_SHARE, smoother=matrix).shares)
+        guesses.append(reconstruct_shares(judged, part.kernel, stop_share=SMOOTHED_STOP_SHARE, smoother=matrix).shares)
     return [float(np.abs(guess - truth).sum() / 2) for guess in guesses]
 
 

@@ -245,7 +245,9 @@ def test_other_folders_and_models_are_refused(source: Path) -> None:
     perturb(source, "--accept", "interval", "--withhold", "group")
     assert "no class to learn" in scumble("mine", "train", "out", "--out", "m.json").error
     assert "no algorithm 'magic'" in scumble("mine", "train", "out", "--out", "m.json", "--algorithm", "magic").error
-    assert "no model" in scumble("mine", "predict", source / "train.csv", "--data", source / "test.csv").error
+    assert (
+        "is not a tree model" in scumble("mine", "predict", source / "train.csv", "--data", source / "test.csv").error
+    )
     assert "exists already" in perturb(source, "--accept", "interval").error
 
 

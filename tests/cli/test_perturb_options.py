@@ -61,8 +61,8 @@ def test_single_attributes_have_strengths_of_their_own() -> None:
 
 def test_the_library_takes_the_same_strengths() -> None:
     model = package.noise_model("schema.yaml", privacy="50%", privacy_of={"age": "10%"}, retain={"job": 0.7})
-    assert model["job"].blur == Retained(probability=Fraction(7, 10))
-    age, weight = model["age"].blur, model["weight"].blur
+    assert model["job"].randomizer == Retained(probability=Fraction(7, 10))
+    age, weight = model["age"].randomizer, model["weight"].randomizer
     assert isinstance(age, Gaussian) and isinstance(weight, Gaussian)
     assert weight.sigma == pytest.approx(10 * age.sigma)
 
@@ -101,7 +101,10 @@ def test_rules_and_leaves_have_names() -> None:
     assert not Path("m").exists()
     for leaves in ("reconstructed", "associated"):
         assert scumble("mine", "train", "out", "--leaves", leaves, "--out", f"{leaves}.json").code == 0
-    assert "no leaves 'golden'" in scumble("mine", "train", "out", "--leaves", "golden", "--out", "m.json").error
+    assert (
+        "Unknown value of leaves: 'golden'"
+        in scumble("mine", "train", "out", "--leaves", "golden", "--out", "m.json").error
+    )
 
 
 def stump(missing_left: bool) -> TreeModel:

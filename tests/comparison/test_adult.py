@@ -11,7 +11,7 @@ import pytest
 
 from scumble.comparison.trials import CodedTable, random_split, trial
 from scumble.files.schema_file import read_schema
-from scumble.mining.benchmark.scores import majority, score
+from scumble.mining.benchmark.scores import majority_accuracy, score
 from scumble.sources import open_source
 
 RUNS = 6
@@ -28,7 +28,7 @@ def test_raw_rows_give_the_usual_baselines(adult: CodedTable) -> None:
     train, test = adult.part(np.arange(TRAINING_ROWS)), adult.part(np.arange(TRAINING_ROWS, adult.rows))
     learned, judged = train.sample(adult.schema), test.sample(adult.schema)
     assert adult.rows == 45_222
-    assert majority(learned, judged) == pytest.approx(11_360 / 15_060)
+    assert majority_accuracy(learned, judged) == pytest.approx(11_360 / 15_060)
     assert score(learned, judged, adult.schema, classifiers=("tree",))["tree"]["accuracy"] > 0.853
 
 

@@ -16,8 +16,8 @@ from chi_square import chi_square_rejects
 from scumble.errors import InputError
 from scumble.model.local.noise_law import TOTAL
 from scumble.model.local.noise_model import NoiseModel, for_epsilon, for_privacy
-from scumble.model.local.randomized_attribute import BlurredAttribute
-from scumble.model.local.randomizers import Blur, Gaussian, Laplace, RandomizedResponse, Retained, Uniform
+from scumble.model.local.randomized_attribute import RandomizedAttribute
+from scumble.model.local.randomizers import Gaussian, Laplace, RandomizedResponse, Randomizer, Retained, Uniform
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Grid, Tree
 from scumble.model.values import text_of
@@ -33,14 +33,14 @@ KIND = Attribute(name="k", domain=Tree.flat(["a", "b", "c", "d"]), outside=Outsi
 ENTITIES = [str(number) for number in range(DRAWS)]
 
 
-def law_of(attribute: Attribute, blur: Blur, code: int) -> dict[int, float]:
-    channel = BlurredAttribute(attribute=attribute, blur=blur).channel
+def law_of(attribute: Attribute, randomizer: Randomizer, code: int) -> dict[int, float]:
+    channel = RandomizedAttribute(attribute=attribute, randomizer=randomizer).channel
     below = channel.below(np.arange(channel.outputs + 1), np.array([code]))[:, 0]
     return dict(enumerate(np.diff(below).tolist()))
 
 
-def blurred_often(attribute: Attribute, blur: Blur, code: int, words: Words) -> Counter[int]:
-    model = NoiseModel(schema=Schema(attributes=(attribute,)), blurs={attribute.name: blur})
+def perturbed_often(attribute: Attribute, randomizer: Randomizer, code: int, words: Words) -> Counter[int]:
+    model = NoiseModel(schema=Schema(attributes=(attribute,)), randomizers={attribute.name: randomizer})
     columns = {attribute.name: np.full(DRAWS, code)}
     return Counter(perturb_block(model, columns, words=words, entities=ENTITIES)[attribute.name].tolist())
 
@@ -55,19 +55,19 @@ CASES = [
 
 
 @pytest.mark.parametrize("source", [SystemWords(), KeyedWords(SECRET)])
-@pytest.mark.parametrize(("attribute", "blur", "more", "less"), CASES)
+@pytest.mark.parametrize(("attribute", "randomizer", "more", "less"), CASES)
 def test_blurred_values_follow_their_law_and_no_other(
-    attribute: Attribute, blur: Blur, more: Blur, less: Blur, source: Words
+    attribute: Attribute, randomizer: Randomizer, more: Randomizer, less: Randomizer, source: Words
 ) -> None:
     code = 2
-    seen = blurred_often(attribute, blur, code, source)
-    assert not chi_square_rejects(seen, law_of(attribute, blur, code))
+    seen = perturbed_often(attribute, randomizer, code, source)
+    assert not chi_square_rejects(seen, law_of(attribute, randomizer, code))
     for wrong in (more, less):
         law = law_of(attribute, wrong, code)
-        if isinstance(blur, Uniform | Gaussian):  # their widened domains differ: line them up
-            shift = (len(law) - len(law_of(attribute, blur, code))) // 2
+        if isinstance(randomizer, Uniform | Gaussian):  # their widened domains differ: line them up
+            shift = (len(law) - len(law_of(attribute, randomizer, code))) // 2
             law = {outcome - shift: chance for outcome, chance in law.items()}
-        assert chi_square_rejects(seen, law), f"{wrong} would pass for {blur}"
+        assert chi_square_rejects(seen, law), f"{wrong} would pass for {randomizer}"
 
 
 @pytest.mark.parametrize("source", [SystemWords(), KeyedWords(SECRET)])
@@ -101,9 +101,9 @@ def test_two_strengths_of_noise_for_one_value_do_not_tell_it() -> None:
     columns = {"n": np.full(DRAWS, 15)}
     told = []
     for sigma in (5, 10):
-        model = NoiseModel(schema=Schema(attributes=(NUMBER,)), blurs={"n": Gaussian(sigma=Fraction(sigma))})
-        blurred = perturb_block(model, columns, words=KeyedWords(SECRET), entities=ENTITIES)["n"]
-        told.append(blurred - 6 * sigma)
+        model = NoiseModel(schema=Schema(attributes=(NUMBER,)), randomizers={"n": Gaussian(sigma=Fraction(sigma))})
+        randomized = perturb_block(model, columns, words=KeyedWords(SECRET), entities=ENTITIES)["n"]
+        told.append(randomized - 6 * sigma)
     assert abs(np.corrcoef(told[0], told[1])[0, 1]) < 5 / np.sqrt(DRAWS)
     assert np.std(2 * told[0] - told[1]) > 10
 

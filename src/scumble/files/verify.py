@@ -10,6 +10,7 @@ from typing import Any
 from scumble.errors import CheckError, InputError
 from scumble.files.kinds import kind_of
 from scumble.files.release_folder import file_hash, manifest_hash, manifest_text, read_manifest, read_release
+from scumble.model.guarantee import IntervalPrivacy, LocalDP
 from scumble.model.release import Release
 
 
@@ -46,8 +47,11 @@ def _check_contents(folder: Path, manifest: Mapping[str, Any], release: Release)
     yield "the spends add up to the guarantee exactly"
     for division in release.plan.divisions:
         yield f"the parts of {division.whole.label!r} add up to what was reserved for it"
-    stated = manifest["guarantee"]["sentence"], manifest["unit"], release.schema.unit
-    if stated != (release.plan.guarantee.sentence, release.plan.unit, release.plan.unit):
+    guarantee, unit = release.plan.guarantee, release.plan.unit
+    known = {guarantee.sentence}
+    if isinstance(guarantee, LocalDP | IntervalPrivacy):
+        known.add(guarantee.earlier_sentence)
+    if manifest["guarantee"]["sentence"] not in known or (manifest["unit"], release.schema.unit) != (unit, unit):
         raise CheckError("The guarantee's sentence, numbers and unit do not agree. Do not trust this folder.")
     yield "the guarantee's sentence says what its numbers say"
     kind = kind_of(release)

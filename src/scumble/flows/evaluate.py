@@ -40,7 +40,7 @@ def evaluate(
     covered by the release's guarantee.
     """
     # scikit-learn takes a second to import, which no other verb needs.
-    from scumble.mining.benchmark.scores import majority, score
+    from scumble.mining.benchmark.scores import majority_accuracy, score
 
     made = load_release(folder)
     chosen = made.table_named(table)
@@ -49,7 +49,7 @@ def evaluate(
     result = {
         "table": chosen,
         **score(published, judged, schema, classifiers=classifiers),
-        "majority": majority(published, judged),
+        "majority": majority_accuracy(published, judged),
     }
     if train is not None:
         source = open_source(train, delimiter=delimiter)

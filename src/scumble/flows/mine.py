@@ -20,11 +20,11 @@ from scumble.errors import InputError
 from scumble.files.noise_file import read_noise
 from scumble.files.perturbed_table import published_blocks
 from scumble.flows.load import load_blurred
-from scumble.flows.perturb import coded_blocks, reading, told_schema
+from scumble.flows.perturb import coded_blocks, reading, reported_schema
 from scumble.mining.tree_model import Feature, TreeModel
 from scumble.model.counts import Integers
 from scumble.model.local.noise_model import NoiseModel
-from scumble.model.local.randomized_attribute import BlurredAttribute
+from scumble.model.local.randomized_attribute import RandomizedAttribute
 from scumble.model.taxonomy import Grid
 from scumble.sources import check_columns, open_source
 
@@ -64,7 +64,7 @@ def reconstruct(
 def true_blocks(data: Any, noise: NoiseModel, *, delimiter: str = ",") -> Iterator[dict[str, Any]]:
     """True rows coded as they would be before blurring, to compare with."""
     source = open_source(data, delimiter=delimiter)
-    read = told_schema(noise)
+    read = reported_schema(noise)
     check_columns(source, read)
     return (codes for codes, _ in coded_blocks(source, read))
 
@@ -80,7 +80,7 @@ def train(folder: str | Path, *, algorithm: str = "byclass", **options: Any) -> 
     if target is None:
         raise InputError("The blurred records have no class to learn. Perturb with a schema that has a `target`.")
     blocks = list(published_blocks(Path(folder) / "table.csv", noise))
-    columns = {n: np.concatenate([b[n] for b in blocks] or [np.zeros(0, dtype=np.int64)]) for n in noise.told}
+    columns = {n: np.concatenate([b[n] for b in blocks] or [np.zeros(0, dtype=np.int64)]) for n in noise.reported}
     if not len(columns[target]):
         raise InputError("The table has no rows to learn from. Give one that has.")
     values = np.stack([_numbers(noise[a.name], columns[a.name]) for a in noise.published.predictors], axis=1)
@@ -89,9 +89,9 @@ def train(folder: str | Path, *, algorithm: str = "byclass", **options: Any) -> 
     return replace(learner.fit(values, labels).model_, target=target)
 
 
-def _numbers(blurred: BlurredAttribute, codes: Integers) -> npt.NDArray[np.float64]:
+def _numbers(randomized: RandomizedAttribute, codes: Integers) -> npt.NDArray[np.float64]:
     """Published codes as a learner takes them: numbers, missing ones not a number; a category by its place."""
-    domain = blurred.published.domain
+    domain = randomized.published.domain
     if not isinstance(domain, Grid):
         return codes.astype(np.float64)
     return np.concatenate([domain.edge_floats[:-1], [np.nan]])[codes]

@@ -43,7 +43,7 @@ REPEATED = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Blurred:
+class Perturbed:
     """A table of blurred records that stands in its folder."""
 
     folder: Path
@@ -118,12 +118,12 @@ def blur_plan(noise: NoiseModel, *, fixed: bool) -> Plan:
     guarantee = noise.guarantee
     local = isinstance(guarantee, LocalDP)
     spends = [
-        Spend(label=name, epsilon=each.epsilon, purpose=f"{each.blur.kind}, in every record")
+        Spend(label=name, epsilon=each.epsilon, purpose=f"{each.randomizer.kind}, in every record")
         for name, each in noise.attributes.items()
-        if local and name in noise.told and each.epsilon is not None
+        if local and name in noise.reported and each.epsilon is not None
     ]
-    told = [name for name in noise.told if isinstance(noise[name].blur, Truthful)]
-    held = [name for name, blur in noise.blurs.items() if isinstance(blur, Withheld)]
+    told = [name for name in noise.reported if isinstance(noise[name].randomizer, Truthful)]
+    held = [name for name, randomizer in noise.randomizers.items() if isinstance(randomizer, Withheld)]
     notes = [
         f"Told as they are: {', '.join(told)}." if told else "",
         f"Withheld: {', '.join(held)}." if held else "",
@@ -154,7 +154,7 @@ def perturb(
     delimiter: str = ",",
     progress: Progress | None = None,
     **strength: Any,
-) -> Blurred:
+) -> Perturbed:
     """Blur a table record by record into a release folder, in constant memory. `strength` is as for `noise_model`.
 
     With a `secret` and a column that identifies each `entity`, the same rows are always blurred alike.
@@ -167,7 +167,7 @@ def perturb(
     planned = blur_plan(noise, fixed=secret is not None)
     check_accepted(planned.guarantee, accept)
     source = open_source(data, delimiter=delimiter)
-    read = told_schema(noise)
+    read = reported_schema(noise)
     check_before_reading(source, read)
     if entity is not None and entity not in source.columns():
         raise InputError(f"There is no column {entity!r} to tell entities apart. Give --entity a name from the header.")
@@ -181,7 +181,7 @@ def perturb(
         )
         made = BlurredRelease(
             method="perturb",
-            parameters={name: _told_parameter(value) for name, value in strength.items() if value},
+            parameters={name: _stated_parameter(value) for name, value in strength.items() if value},
             plan=planned,
             schema=noise.published,
             noise=noise,
@@ -189,18 +189,18 @@ def perturb(
         )
         write_release(made, stage.folder, {})
         stage.publish()
-    return Blurred(folder=Path(out), release=made, seconds=time.perf_counter() - began)
+    return Perturbed(folder=Path(out), release=made, seconds=time.perf_counter() - began)
 
 
-def _told_parameter(value: Any) -> list[str] | str:
+def _stated_parameter(value: Any) -> list[str] | str:
     if isinstance(value, Mapping):
         return [f"{name}={each}" for name, each in value.items()]
     return [str(each) for each in value] if isinstance(value, list | tuple) else str(value)
 
 
-def told_schema(noise: NoiseModel) -> Schema:
+def reported_schema(noise: NoiseModel) -> Schema:
     """The schema of the true values that are read: what is withheld is not."""
-    attributes = tuple(noise.schema[name] for name in noise.told)
+    attributes = tuple(noise.schema[name] for name in noise.reported)
     return replace(noise.schema, attributes=attributes, target=noise.published.target, identifiers=())
 
 

@@ -1,1 +1,1 @@
-"""What the receiver of a release runs: classifiers and reconstruction. Imports nothing but `model`."""
+"""What the receiver of a release runs: classifiers and reconstruction. Depends on `model` only."""

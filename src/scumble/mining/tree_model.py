@@ -1,10 +1,10 @@
-"""A trained tree as plain data: predicts over true values on a client, and travels as one JSON file.
+"""Decision trees as flat arrays, and the trained model that is stored as one JSON file.
 
-Nothing here needs scikit-learn, so whoever receives a model needs only this module's numpy.
+Reading a model and predicting with it needs numpy only, not scikit-learn.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.errors import InputError
-from scumble.model.counts import Integers
-
-Floats = npt.NDArray[np.float64]
+from scumble.model.counts import Floats, Integers
 
 FORMAT = "tree/1"
 LEAF = -1
@@ -23,23 +21,23 @@ LEAF = -1
 
 @dataclass(frozen=True, kw_only=True)
 class Feature:
-    """An input: a number, or a category given by its place among `values`."""
+    """An input: a number, or a category given by its index in `values`."""
 
     name: str
     values: tuple[str, ...] | None = None
     missing: str | None = None
-    """What stands for a missing number in tables, such as -999."""
+    """The text that marks a missing number in tables, such as -999."""
 
     def number(self, value: Any) -> float:
-        """One true value as a number; a missing one is not a number."""
-        if value is None or value == "" or self._says_missing(value):
+        """One true value as a number; NaN if it is missing."""
+        if value is None or value == "" or self._is_missing(value):
             return float("nan")
         if self.values is not None:
             return float(self.values.index(str(value))) if str(value) in self.values else float("nan")
         try:
             return float(value)
         except (TypeError, ValueError) as error:
-            raise InputError(f"{self.name!r} is {value!r}, not a number. Give one, or leave it empty.") from error
+            raise InputError(f"{self.name!r} is {value!r}, not a number. Give a number, or leave it empty.") from error
 
     def to_json(self) -> dict[str, Any]:
         values = {} if self.values is None else {"values": list(self.values)}
@@ -51,7 +49,7 @@ class Feature:
         values = tuple(data["values"]) if "values" in data else None
         return cls(name=str(data["name"]), values=values, missing=data.get("missing"))
 
-    def _says_missing(self, value: Any) -> bool:
+    def _is_missing(self, value: Any) -> bool:
         if self.missing is None or self.values is not None:
             return False
         try:
@@ -61,34 +59,72 @@ class Feature:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TreeModel:
-    """Nodes in rows, the first the root, children after parents. Left is where a value lies below the threshold."""
+class FlatTree:
+    """A binary tree as parallel arrays with one entry per node: the root first, parents before their children."""
 
-    features: tuple[Feature, ...]
-    classes: tuple[Any, ...]
     feature: Integers
-    threshold: Floats
+    """The feature that the node tests; LEAF at a leaf."""
     left: Integers
     right: Integers
-    missing_left: npt.NDArray[np.bool_]
-    shares: Floats
-    """The classes' shares at each node: shape (nodes, classes)."""
-    target: str | None = None
-    """What the class is called in a table, where that is known."""
+    """The numbers of the children; LEAF at a leaf."""
+
+    @property
+    def inner(self) -> npt.NDArray[np.bool_]:
+        """Which nodes have children."""
+        return self.feature != LEAF
 
     @property
     def leaves(self) -> int:
-        return int((self.feature == LEAF).sum())
+        return int((~self.inner).sum())
 
     @property
     def depth(self) -> int:
         depths = np.zeros(len(self.feature), dtype=np.int64)
-        for node in np.flatnonzero(self.feature != LEAF):
+        for node in np.flatnonzero(self.inner):
             depths[[self.left[node], self.right[node]]] = depths[node] + 1
         return int(depths.max())
 
+    def bottom_up(self) -> Iterator[int]:
+        """The inner nodes, children before their parents."""
+        return (int(node) for node in np.flatnonzero(self.inner)[::-1])
+
+    def pruned(self, split: npt.NDArray[np.bool_]) -> "tuple[Integers, FlatTree]":
+        """The nodes that remain if only the nodes in `split` keep their children, and the tree they form.
+
+        The nodes are given by their old numbers, in the order of their new ones.
+        """
+        order = [0]
+        for node in order:
+            if split[node]:
+                order += [int(self.left[node]), int(self.right[node])]
+        nodes = np.array(order)
+        number = np.full(len(split), LEAF)
+        number[nodes] = np.arange(len(nodes))
+        inner = split[nodes]
+        tree = FlatTree(
+            feature=np.where(inner, self.feature[nodes], LEAF),
+            left=np.where(inner, number[self.left[nodes]], LEAF),
+            right=np.where(inner, number[self.right[nodes]], LEAF),
+        )
+        return nodes, tree
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TreeModel(FlatTree):
+    """A trained tree over true values. A value below the threshold goes left."""
+
+    features: tuple[Feature, ...]
+    classes: tuple[Any, ...]
+    threshold: Floats
+    missing_left: npt.NDArray[np.bool_]
+    """Whether a missing value goes left."""
+    shares: Floats
+    """The class probabilities at each node: shape (nodes, classes)."""
+    target: str | None = None
+    """The name of the class column, if known."""
+
     def probabilities(self, values: npt.ArrayLike) -> Floats:
-        """The shares of the classes where each row of true values ends."""
+        """The class probabilities of the leaf that each row of true values reaches."""
         rows = np.asarray(values, dtype=np.float64)
         nodes = np.zeros(len(rows), dtype=np.int64)
         moving = np.flatnonzero(self.feature[nodes] != LEAF)
@@ -101,7 +137,7 @@ class TreeModel:
         return self.shares[nodes]
 
     def predict(self, records: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """The class of each record, given as a mapping from names to true values; an absent value counts as missing."""
+        """The class of each record, a mapping from names to true values. An absent value counts as missing."""
         rows = [[feature.number(record.get(feature.name)) for feature in self.features] for record in records]
         table = np.array(rows, dtype=np.float64).reshape(len(rows), len(self.features))
         return [self.classes[place] for place in self.probabilities(table).argmax(axis=1)]
@@ -124,7 +160,7 @@ class TreeModel:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "TreeModel":
-        """The inverse of `to_json`. What does not hang together as a tree is refused."""
+        """The inverse of `to_json`. Refuses nodes that do not form a tree."""
         try:
             if data["scumble"] != FORMAT:
                 raise InputError(f"The model has format {data['scumble']!r}, not {FORMAT!r}. Update scumble.")
@@ -141,22 +177,23 @@ class TreeModel:
                 target=data.get("target"),
             )
         except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise InputError(f"This is no tree: {error!r}. Take a file that `scumble mine train` wrote.") from error
-        if not model._hangs_together():
-            raise InputError("The nodes of the model do not form a tree. Take a file that `scumble mine train` wrote.")
+            raise InputError(
+                f"This is not a tree model: {error!r}. Use a file that `scumble mine train` wrote."
+            ) from error
+        if not model._is_tree():
+            raise InputError("The nodes of the model do not form a tree. Use a file that `scumble mine train` wrote.")
         return model
 
-    def _hangs_together(self) -> bool:
-        """Arrays of one length, known features, children after their parents: so every walk ends at a leaf."""
+    def _is_tree(self) -> bool:
+        """Arrays of one length, known features, and children after their parents, so that every path reaches a leaf."""
         size = len(self.feature)
         lengths = {len(column) for column in (self.threshold, self.left, self.right, self.missing_left, self.shares)}
         if size == 0 or lengths != {size} or self.shares.shape != (size, len(self.classes)):
             return False
-        inner = self.feature != LEAF
         numbers = np.arange(size)
         known = (self.feature >= LEAF) & (self.feature < len(self.features))
         later = (self.left > numbers) & (self.left < size) & (self.right > numbers) & (self.right < size)
-        return bool(known.all() and (later | ~inner).all())
+        return bool(known.all() and (later | ~self.inner).all())
 
     def write(self, path: Path) -> None:
         path.write_text(json.dumps(self.to_json()), encoding="utf-8")
@@ -166,4 +203,6 @@ class TreeModel:
         try:
             return cls.from_json(json.loads(path.read_text("utf-8")))
         except (OSError, json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise InputError(f"{path} holds no model: {error}. Give the JSON file of a trained tree.") from error
+            raise InputError(
+                f"{path} is not a tree model: {error}. Give a file that `scumble mine train` wrote."
+            ) from error

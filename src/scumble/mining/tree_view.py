@@ -1,4 +1,4 @@
-"""A trained tree to look at: as text, and as a drawing."""
+"""A trained tree as text, and as an SVG drawing."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from scumble.mining.tree_model import LEAF, TreeModel
 
 
 def tree_text(model: TreeModel) -> str:
-    """The tree as indented lines, one for each test and each leaf."""
+    """The tree as indented lines, one per test and leaf."""
     lines: list[str] = []
     stack: list[tuple[int, str, int]] = [(0, "", 0)]
     while stack:
@@ -41,7 +41,7 @@ def _tests(model: TreeModel, node: int) -> tuple[str, str]:
 
 
 def draw_tree(model: TreeModel, path: Path, *, deepest: int = 4) -> None:
-    """An SVG of the upper levels: tests in boxes, leaves in the colour of their class."""
+    """Draw the upper levels as SVG: tests in boxes, leaves in the colour of their class."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
@@ -67,7 +67,7 @@ def draw_tree(model: TreeModel, path: Path, *, deepest: int = 4) -> None:
 
 
 def _places(model: TreeModel, deepest: int) -> dict[int, tuple[float, int]]:
-    """Leaves side by side, each test in the middle above its two branches."""
+    """Coordinates of the nodes: leaves side by side, each test centred above its two branches."""
     places: dict[int, tuple[float, int]] = {}
     taken = 0.0
 

@@ -1,7 +1,7 @@
 """What a release promises, as a union of types that cannot be mistaken for one another."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
@@ -51,6 +51,14 @@ class LocalDP:
     def sentence(self) -> str:
         return (
             f"{budget_text(self.epsilon)}-locally differentially private in {', '.join(self.covers)}: each person "
+            "perturbed their own record before sending it. Attributes reported without noise are not covered."
+        )
+
+    @property
+    def earlier_sentence(self) -> str:
+        """The wording of releases up to version 0.1."""
+        return (
+            f"{budget_text(self.epsilon)}-locally differentially private in {', '.join(self.covers)}: each person "
             "blurred their own record before it left them. What a person told truthfully is not covered."
         )
 
@@ -74,12 +82,34 @@ class JointDP:
 
 @dataclass(frozen=True, kw_only=True)
 class IntervalPrivacy:
-    """Each attribute's value lies, with the stated confidence, in an interval of the stated width."""
+    """Each attribute's true value lies, with the stated confidence, in an interval of the stated width.
+
+    The width of a category is a number of categories.
+    """
 
     intervals: Mapping[str, tuple[Fraction, Fraction]]
+    """Confidence and width of each attribute."""
+    categories: Mapping[str, tuple[int, Fraction]] = field(default_factory=dict)
+    """For a category: how many there are, and the probability that a report states the true one."""
 
     @property
     def sentence(self) -> str:
+        parts = (self._part(name, confidence, width) for name, (confidence, width) in self.intervals.items())
+        return f"NOT differentially private. Interval privacy only: {'; '.join(parts)}."
+
+    def _part(self, name: str, confidence: Fraction, width: Fraction) -> str:
+        level = f"{budget_text(100 * confidence)} % confidence"
+        if name not in self.categories:
+            return f"{name} lies in an interval of width {budget_text(width)} at {level}"
+        size, probability = self.categories[name]
+        report = f"a report states the true {name} with probability {budget_text(probability)}"
+        if width <= 1:
+            return f"{report}, which leaves no other category possible at {level}"
+        return f"{report}, which leaves {budget_text(width)} of {size} categories possible at {level}"
+
+    @property
+    def earlier_sentence(self) -> str:
+        """The wording of releases up to version 0.1, which treats categories like numbers."""
         parts = (
             f"{name} within {budget_text(width)} at {budget_text(100 * confidence)} % confidence"
             for name, (confidence, width) in self.intervals.items()
@@ -175,8 +205,10 @@ def to_json(guarantee: Guarantee) -> dict[str, Any]:
                 "coalition": coalition,
                 "unit": unit.value,
             }
-        case IntervalPrivacy(intervals=intervals):
+        case IntervalPrivacy(intervals=intervals, categories=categories):
             fields = {"intervals": {n: [budget_text(c), budget_text(w)] for n, (c, w) in intervals.items()}}
+            if categories:
+                fields["categories"] = {n: [size, budget_text(p)] for n, (size, p) in categories.items()}
         case KAnonymity(k=k):
             fields = {"k": k}
         case Unproven(claim=claim, reason=reason):
@@ -208,7 +240,8 @@ _READERS: dict[str, Callable[[Mapping[str, Any]], Guarantee]] = {
         unit=Unit(data["unit"]),
     ),
     "IntervalPrivacy": lambda data: IntervalPrivacy(
-        intervals={n: (Fraction(c), Fraction(w)) for n, (c, w) in data["intervals"].items()}
+        intervals={n: (Fraction(c), Fraction(w)) for n, (c, w) in data["intervals"].items()},
+        categories={n: (int(size), Fraction(p)) for n, (size, p) in data.get("categories", {}).items()},
     ),
     "KAnonymity": lambda data: KAnonymity(k=int(data["k"])),
     "Unproven": lambda data: Unproven(claim=_read_pure(data["claim"]), reason=data["reason"]),

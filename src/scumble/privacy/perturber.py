@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scumble.errors import InputError
 from scumble.model.counts import Integers
 from scumble.model.local.noise_model import NoiseModel
-from scumble.model.local.randomized_attribute import BlurredAttribute
+from scumble.model.local.randomized_attribute import RandomizedAttribute
 from scumble.model.schema import Attribute
 from scumble.model.taxonomy import Grid
 from scumble.model.values import Flaw, Value, read_value, text_of
@@ -39,23 +39,25 @@ def perturb_block(
             "A secret fixes the noise of entities, but none are named. Give a column that identifies them."
         )
     result = {}
-    for name in model.told:
+    for name in model.reported:
         codes = columns[name]
         names = entities if entities is not None else [""] * len(codes)
-        result[name] = _blur(model[name], codes, source, names)
+        result[name] = _perturb_codes(model[name], codes, source, names)
     return result
 
 
-def _blur(blurred: BlurredAttribute, codes: npt.NDArray[np.integer], words: Words, entities: Sequence[str]) -> Integers:
+def _perturb_codes(
+    randomized: RandomizedAttribute, codes: npt.NDArray[np.integer], words: Words, entities: Sequence[str]
+) -> Integers:
     true = codes.astype(np.int64)
-    return blurred.apply(true, words.draw(_context(blurred), entities, true))
+    return randomized.apply(true, words.draw(_context(randomized), entities, true))
 
 
-def _context(blurred: BlurredAttribute) -> bytes:
+def _context(randomized: RandomizedAttribute) -> bytes:
     """What noise depends on besides entity, value and secret: the attribute, its domain and the whole blur."""
-    grid = blurred.attribute.domain
+    grid = randomized.attribute.domain
     edges = [str(edge) for edge in grid.edges] + [str(grid.step)] if isinstance(grid, Grid) else list(grid.labels)
-    return json.dumps([blurred.attribute.name, edges, repr(blurred.blur)]).encode()
+    return json.dumps([randomized.attribute.name, edges, repr(randomized.randomizer)]).encode()
 
 
 class Perturber:
@@ -75,14 +77,14 @@ class Perturber:
         """The blurred record as text, as it would stand in the published table. `entity` tells apart the people, or
         things, that share one secret."""
         model = self._model
-        missing = [name for name in model.told if name not in record]
+        missing = [name for name in model.reported if name not in record]
         if missing:
             raise InputError(f"The record has no {missing[0]!r}. Give None where a value is missing.")
         result = {}
-        for name in model.told:
+        for name in model.reported:
             code = owners_code(model.schema[name], record[name])
-            blurred = _blur(model[name], np.array([code]), self._words, [entity])
-            result[name] = text_of(model.published[name].domain, int(blurred[0]))
+            perturbed = _perturb_codes(model[name], np.array([code]), self._words, [entity])
+            result[name] = text_of(model.published[name].domain, int(perturbed[0]))
         return result
 
 

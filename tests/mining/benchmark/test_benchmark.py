@@ -19,7 +19,7 @@ from scumble.mining.benchmark import pruning
 from scumble.mining.benchmark.classifiers import CLASSIFIERS
 from scumble.mining.benchmark.encoding import encode
 from scumble.mining.benchmark.sample import sample_of_counts
-from scumble.mining.benchmark.scores import Sample, area_under_curve, majority, score
+from scumble.mining.benchmark.scores import Sample, area_under_curve, majority_accuracy, score
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Grid, Node, Tree
 from scumble.sources import CSVSource
@@ -140,7 +140,7 @@ def test_a_sample_checks_its_weights(weights: npt.NDArray[np.integer], message: 
 
 @given(st.lists(st.integers(0, 50), max_size=40))
 def test_folds_share_out_every_record(counts: list[int]) -> None:
-    folds = list(pruning.share_out(np.array(counts, dtype=np.int64)))
+    folds = list(pruning.fold_counts(np.array(counts, dtype=np.int64)))
     assert len(folds) == pruning.FOLDS
     assert all((fold >= 0).all() for fold in folds)
     assert np.array_equal(np.sum(folds, axis=0), counts)
@@ -148,7 +148,7 @@ def test_folds_share_out_every_record(counts: list[int]) -> None:
 
 def test_each_record_goes_to_a_fold_by_a_draw_of_its_own() -> None:
     """Ten records a row give a fold 2 on average with variance 1.6; sharing out evenly would have none."""
-    folds = np.array(list(pruning.share_out(np.full(20_000, 10))))
+    folds = np.array(list(pruning.fold_counts(np.full(20_000, 10))))
     assert folds.mean(axis=1) == pytest.approx(2.0, abs=0.05)
     assert folds.var(axis=1) == pytest.approx(1.6, abs=0.1)
     assert np.corrcoef(folds[0, :-1], folds[0, 1:])[0, 1] == pytest.approx(0, abs=0.04)
@@ -157,7 +157,7 @@ def test_each_record_goes_to_a_fold_by_a_draw_of_its_own() -> None:
 def brier_of_refitted(rows: pruning.DistinctRows, strength: float) -> float:
     """The readable twin: grow and prune anew for the strength, then predict record by record."""
     total = 0.0
-    for held_out in pruning.share_out(rows.counts):
+    for held_out in pruning.fold_counts(rows.counts):
         learned = rows.counts - held_out
         tree = DecisionTreeClassifier(ccp_alpha=strength, random_state=pruning.FIXED_STATE)
         here = learned > 0
@@ -179,7 +179,7 @@ def test_strength_is_the_best_of_trees_grown_and_pruned_anew(seed: int) -> None:
     rows = pruning.DistinctRows(
         features=encode(merged.codes, schema), labels=merged.labels, counts=merged.counts, classes=3
     )
-    ladder = pruning.strengths(int(rows.counts.sum()))
+    ladder = pruning.candidate_strengths(int(rows.counts.sum()))
     twin = np.array([brier_of_refitted(rows, strength) for strength in ladder])
     assert pruning.held_out_scores(rows, ladder) == pytest.approx(twin)
     chosen = pruning.choose_strength(rows)
@@ -217,7 +217,7 @@ def test_weights_are_repetitions_and_order_is_nothing(train: Sample, test: Sampl
     for name in CLASSIFIERS:
         assert weighted[name]["accuracy"] == pytest.approx(written_out[name]["accuracy"], abs=1e-12)
         assert weighted[name]["auc"] == pytest.approx(written_out[name]["auc"], abs=1e-12)
-    assert majority(train, test) == pytest.approx(majority(expanded(train, order), expanded(test)))
+    assert majority_accuracy(train, test) == pytest.approx(majority_accuracy(expanded(train, order), expanded(test)))
 
 
 def test_a_planted_rule_is_found() -> None:
@@ -255,7 +255,7 @@ def test_a_tree_on_pure_noise_is_pruned_to_the_majority(weight: int) -> None:
     test = Sample(codes=codes, labels=(generator.random(300) < 0.3).astype(np.int64))
     found = score(train, test, schema, classifiers=["tree"])
     assert found["pruning"]["leaves"] == 1
-    assert found["tree"] == {"accuracy": majority(train, test), "auc": 0.5}
+    assert found["tree"] == {"accuracy": majority_accuracy(train, test), "auc": 0.5}
 
 
 def test_the_result_is_plain_data_and_holds_what_was_asked_for() -> None:
@@ -306,7 +306,7 @@ def test_training_without_two_classes_predicts_a_constant(train: Sample, accurac
     for name in CLASSIFIERS:
         assert found[name] == {"accuracy": accuracy, "auc": 0.5}
     assert found["pruning"]["leaves"] == 1
-    assert majority(train, TEST) == accuracy
+    assert majority_accuracy(train, TEST) == accuracy
 
 
 @pytest.mark.parametrize("train", [tiny([(0, 0, 0), (5, 0, 1)]), tiny([(2, 2, 1), (2, 2, 0)], [3, 1])])
@@ -336,7 +336,7 @@ def test_an_empty_test_is_refused(test: Sample) -> None:
     with pytest.raises(InputError, match="no records to score"):
         score(TEST, test, SCHEMA)
     with pytest.raises(InputError, match="no records to score"):
-        majority(TEST, test)
+        majority_accuracy(TEST, test)
 
 
 def test_samples_that_do_not_fit_the_schema_are_refused() -> None:
@@ -368,4 +368,4 @@ def test_adult_raw_is_mined_as_well_as_by_others(data_folder: Path) -> None:
     assert found["tree"]["auc"] >= 0.89
     assert found["boosting"]["accuracy"] >= 0.862
     assert found["boosting"]["auc"] >= 0.92
-    assert majority(train, test) == pytest.approx(0.7543, abs=0.0001)
+    assert majority_accuracy(train, test) == pytest.approx(0.7543, abs=0.0001)

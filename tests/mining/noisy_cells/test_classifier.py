@@ -22,8 +22,15 @@ from scumble.engines.memory import MemoryEngine
 from scumble.errors import InputError
 from scumble.flows.release import method_named, parameters_of
 from scumble.mining.noisy_cells.classifier import NoisyCellsClassifier
-from scumble.mining.noisy_cells.growth import Deviation, NoisyCells, best_split, cells_differ, grow, noise_limit
-from scumble.mining.noisy_cells.pruning import Keep, gains_records, kept_splits, towards
+from scumble.mining.noisy_cells.growth import (
+    Deviation,
+    NoisyCells,
+    best_noisy_split,
+    cells_differ,
+    grow_noisy_tree,
+    noise_limit,
+)
+from scumble.mining.noisy_cells.pruning import Keep, gains_records, kept_splits, shrink_towards
 from scumble.model.release import CellRelease
 from scumble.privacy.noise import PaidNoise, simulation
 
@@ -99,7 +106,7 @@ def test_the_best_split_is_the_one_that_brute_force_finds(cells: NoisyCells, lev
         return {place: told for place, told in found.items() if told is not None}
 
     told = candidates(level / max(len(candidates(level)), 1))
-    split = best_split(cells, level=level, standard_errors=1.0)
+    split = best_noisy_split(cells, level=level, standard_errors=1.0)
     if not told:
         assert split is None
         return
@@ -181,7 +188,7 @@ def test_noise_alone_gives_a_stump(
     for _ in range(tables):
         counts = records * np.array(shares) + laplace(draw, (len(codes), len(shares)), 100.0)
         cells = NoisyCells(codes=codes, counts=counts, variance=np.full(counts.shape, 100.0))
-        split += len(grow(cells, level=level, standard_errors=1.0).feature) > 1
+        split += len(grow_noisy_tree(cells, level=level, standard_errors=1.0).feature) > 1
     assert split <= binom.isf(RARELY, tables, level)
 
 
@@ -193,7 +200,7 @@ def test_the_level_has_teeth() -> None:
     for _ in range(100):
         counts = 100.0 + laplace(draw, (len(codes), 2), 500.0)
         cells = NoisyCells(codes=codes, counts=counts, variance=np.full(counts.shape, 100.0))
-        split += len(grow(cells, level=0.25, standard_errors=1.0).feature) > 1
+        split += len(grow_noisy_tree(cells, level=0.25, standard_errors=1.0).feature) > 1
     assert split > binom.isf(RARELY, 100, 0.25)
 
 
@@ -242,13 +249,13 @@ def two_sides(left: tuple[float, float], right: tuple[float, float], variance: f
 @pytest.mark.parametrize(("standard_errors", "gains"), [(0.0, True), (0.9, True), (1.1, False), (3.0, False)])
 def test_records_gained_are_held_against_their_own_noise(standard_errors: float, gains: bool) -> None:
     """The right side gains 20 records, the difference of two counts of variance 200: one standard error."""
-    tree = grow(two_sides((300.0, 100.0), (90.0, 110.0), 200.0), level=0.9, standard_errors=0.0)
+    tree = grow_noisy_tree(two_sides((300.0, 100.0), (90.0, 110.0), 200.0), level=0.9, standard_errors=0.0)
     assert tree.feature.tolist() == [0, -1, -1]
     assert gains_records(tree, 0, [1, 2], standard_errors) is gains
 
 
 def test_a_difference_of_shares_is_kept_for_ranking_and_not_for_records() -> None:
-    tree = grow(two_sides((300.0, 10.0), (300.0, 200.0), 4.0), level=0.05, standard_errors=1.0)
+    tree = grow_noisy_tree(two_sides((300.0, 10.0), (300.0, 200.0), 4.0), level=0.05, standard_errors=1.0)
     assert tree.significant[0]
     assert kept_splits(tree, keep=Keep.SHARES, standard_errors=1.0)[0]
     assert not kept_splits(tree, keep=Keep.RECORDS, standard_errors=1.0)[0]
@@ -259,13 +266,13 @@ def test_shrunken_shares_are_shares_between_the_parents_and_their_own(cells: Noi
     classes = cells.counts.shape[1]
     parent = np.array([first, *[(1 - first) / (classes - 1)] * (classes - 1)])
     own = cells.total
-    shares = towards(parent, own)
+    shares = shrink_towards(parent, own)
     assert shares.min() >= 0
     assert shares.sum() == pytest.approx(1)
     if not own.variance.any() and own.counts.min() >= 0 and own.records > 0:
         np.testing.assert_allclose(shares, own.counts / own.records, atol=1e-9)
     drowned = NoisyCells(codes=cells.codes, counts=cells.counts, variance=np.full(cells.counts.shape, 1e12)).total
-    assert (towards(parent, drowned) == parent).all()
+    assert (shrink_towards(parent, drowned) == parent).all()
 
 
 def test_counts_without_anything_positive_give_even_shares() -> None:
@@ -303,7 +310,7 @@ def test_a_release_is_learned_from_all_its_measured_cells() -> None:
         ({"level": 0}, "level"),
         ({"level": 1.0}, "level"),
         ({"standard_errors": -1}, "standard_errors"),
-        ({"keep": "all"}, "pruning"),
+        ({"keep": "all"}, "Unknown value of keep"),
     ],
 )
 def test_parameters_are_checked(parameters: dict[str, Any], message: str) -> None:
@@ -316,7 +323,7 @@ def test_what_cannot_be_learned_from_is_refused() -> None:
         NoisyCellsClassifier().fit([[0], [1]], [0, 1], noise_variance=[1, -1])
     with pytest.raises(ValueError, match="noise_variance has shape"):
         NoisyCellsClassifier().fit([[0], [1]], [0, 1], noise_variance=[1, 1, 1])
-    with pytest.raises(ValueError, match="nothing was counted"):
+    with pytest.raises(ValueError, match="nothing to learn from"):
         NoisyCellsClassifier().fit([[0], [1]], [0, 1], sample_weight=[0, 0])
 
 

@@ -9,10 +9,11 @@ import pytest
 from scumble.errors import InputError
 from scumble.mining.perturbed import leaf_reconstruction
 from scumble.mining.perturbed.classifier import PerturbedTreeClassifier
-from scumble.mining.perturbed.growth import LEAF, Grown
+from scumble.mining.perturbed.growth import GiniTree
 from scumble.mining.perturbed.leaf_reconstruction import Marginals, leaf_boxes, with_leaves_reconstructed
-from scumble.mining.perturbed.rows import Rows
+from scumble.mining.perturbed.rows import PerturbedRows
 from scumble.mining.reconstruction.iteration import stopping_difference
+from scumble.mining.tree_model import LEAF
 from scumble.model.local.noise_model import NoiseModel, for_privacy
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Grid, Tree
@@ -35,7 +36,7 @@ SCHEMA = Schema(
     target="class",
 )
 MODEL = for_privacy(SCHEMA, privacy="100%", noise="uniform")
-QUARTERS = Grown(
+QUARTERS = GiniTree(
     feature=np.array([0, 1, 1, LEAF, LEAF, LEAF, LEAF]),
     cut=np.array([20, 15, 25, 0, 0, 0, 0]),
     left=np.array([1, 3, 5, LEAF, LEAF, LEAF, LEAF]),
@@ -45,7 +46,7 @@ QUARTERS = Grown(
 """Tests x < 20, and below it y < 15 or y < 25."""
 
 
-def chequered(rows: int, seed: int, model: NoiseModel = MODEL) -> tuple[Rows, np.ndarray]:
+def chequered(rows: int, seed: int, model: NoiseModel = MODEL) -> tuple[PerturbedRows, np.ndarray]:
     """The class is yes where exactly one of x and y is below 20: no attribute by itself tells anything."""
     draw = simulation(seed)
     true = draw.integers(0, 40, (rows, 2))
@@ -53,16 +54,16 @@ def chequered(rows: int, seed: int, model: NoiseModel = MODEL) -> tuple[Rows, np
     cells = {name: true[:, place] for place, name in enumerate(NAMES)}
     told = perturb_block(model, {**cells, "class": label}, words=SimulatedWords(draw))
     published = np.stack([told[name] for name in NAMES], axis=1)
-    return Rows(attributes=tuple(model[n] for n in NAMES), codes=published, labels=label, classes=2), true
+    return PerturbedRows(attributes=tuple(model[n] for n in NAMES), codes=published, labels=label, classes=2), true
 
 
-def marginals(rows: Rows, intervals: int) -> Marginals:
+def marginals(rows: PerturbedRows, intervals: int) -> Marginals:
     parts = rows.partitions(intervals)
     everyone = np.arange(len(rows.labels))
     return Marginals(parts=parts, shares=rows.reconstruct(everyone, rows.labels, parts, range(2)))
 
 
-def associated(rows: Rows, known: Marginals) -> Grown:
+def associated(rows: PerturbedRows, known: Marginals) -> GiniTree:
     """The rows that ranks send to each node of `QUARTERS`."""
     everyone = np.arange(len(rows.labels))
     codes = rows.associate(everyone, rows.labels, known.parts, range(2), known.shares)
@@ -75,10 +76,10 @@ def associated(rows: Rows, known: Marginals) -> Grown:
             below = lows[members[node], QUARTERS.feature[node]] < QUARTERS.cut[node]
             members[int(QUARTERS.left[node])] = members[node][below]
             members[int(QUARTERS.right[node])] = members[node][~below]
-    return Grown(feature=QUARTERS.feature, cut=QUARTERS.cut, left=QUARTERS.left, right=QUARTERS.right, counts=counts)
+    return GiniTree(feature=QUARTERS.feature, cut=QUARTERS.cut, left=QUARTERS.left, right=QUARTERS.right, counts=counts)
 
 
-def by_hand(tree: Grown, rows: Rows, known: Marginals, label: int) -> list[float]:
+def by_hand(tree: GiniTree, rows: PerturbedRows, known: Marginals, label: int) -> list[float]:
     """Row by row and leaf by leaf, as printed; shares of the leaves in the order of their boxes."""
     boxes = list(leaf_boxes(tree, [40, 40]).items())
     members = [row for row in range(len(rows.labels)) if rows.labels[row] == label]
@@ -147,7 +148,7 @@ def test_a_missing_value_says_nothing_of_the_leaf() -> None:
     rows, _ = chequered(600, 3)
     known = marginals(rows, 10)
     tree = associated(rows, known)
-    nobody = Rows(
+    nobody = PerturbedRows(
         attributes=rows.attributes, codes=np.full_like(rows.codes, 10**6), labels=rows.labels, classes=rows.classes
     )
     found = with_leaves_reconstructed(tree, nobody, known)
@@ -194,7 +195,7 @@ def test_trees_that_keep_the_association_are_the_papers() -> None:
     whole = PerturbedTreeClassifier(MODEL, pruned=False).fit(values, rows.labels).model_
     same = PerturbedTreeClassifier(MODEL, pruned=False, leaves="associated").fit(values, rows.labels).model_
     assert whole.to_json() == same.to_json(), "an unpruned tree keeps the association"
-    with pytest.raises(InputError, match="no leaves 'golden'"):
+    with pytest.raises(InputError, match="Unknown value of leaves: 'golden'"):
         PerturbedTreeClassifier(MODEL, leaves="golden").fit(values, rows.labels)
 
 

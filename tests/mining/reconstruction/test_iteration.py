@@ -12,14 +12,22 @@ from scipy.stats import chi2
 
 from scumble.errors import InputError
 from scumble.mining.reconstruction.iteration import (
+    interval_partition,
     number_of_intervals,
-    partition,
-    reconstruct,
+    reconstruct_shares,
     stopping_difference,
     warner_inverse,
 )
-from scumble.model.local.randomized_attribute import BlurredAttribute
-from scumble.model.local.randomizers import Blur, Discretized, Gaussian, Laplace, RandomizedResponse, Truthful, Uniform
+from scumble.model.local.randomized_attribute import RandomizedAttribute
+from scumble.model.local.randomizers import (
+    Discretized,
+    Gaussian,
+    Laplace,
+    RandomizedResponse,
+    Randomizer,
+    Truthful,
+    Uniform,
+)
 from scumble.model.schema import Attribute, Outside
 from scumble.model.taxonomy import Grid, Tree
 from scumble.privacy.noise import SimulatedWords, simulation
@@ -56,11 +64,11 @@ def grid(cells: int, name: str = "x") -> Attribute:
     return Attribute(name=name, domain=domain, outside=Outside.CLAMP)
 
 
-def blurred(cells: int, blur: Blur) -> BlurredAttribute:
-    return BlurredAttribute(attribute=grid(cells), blur=blur)
+def randomized(cells: int, randomizer: Randomizer) -> RandomizedAttribute:
+    return RandomizedAttribute(attribute=grid(cells), randomizer=randomizer)
 
 
-BLURS: list[Blur] = [
+RANDOMIZERS: list[Randomizer] = [
     Gaussian(sigma=Fraction(20)),
     Uniform(half_width=Fraction(81, 2)),
     Laplace(epsilon=Fraction(4)),
@@ -69,16 +77,16 @@ BLURS: list[Blur] = [
 ]
 
 
-@pytest.mark.parametrize("blur", BLURS)
-def test_reconstruction_is_the_published_algorithm(blur: Blur) -> None:
+@pytest.mark.parametrize("randomizer", RANDOMIZERS)
+def test_reconstruction_is_the_published_algorithm(randomizer: Randomizer) -> None:
     draw = simulation(5)
-    attribute = blurred(100, blur)
+    attribute = randomized(100, randomizer)
     true = draw.integers(20, 60, 2_000)
     told = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
-    part = partition(attribute, 8)
+    part = interval_partition(attribute, 8)
     counts = part.observe(told)
     shares, steps = published_rule(counts.tolist(), part.kernel.tolist(), 8)
-    result = reconstruct(counts, part.kernel)
+    result = reconstruct_shares(counts, part.kernel)
     assert result.converged
     assert result.iterations == steps
     assert result.shares == pytest.approx(shares, abs=1e-10)
@@ -100,16 +108,16 @@ def most_likely(counts: np.ndarray, kernel: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "blur", [Gaussian(sigma=Fraction(12)), Uniform(half_width=Fraction(41, 2)), Laplace(epsilon=Fraction(8))]
+    "randomizer", [Gaussian(sigma=Fraction(12)), Uniform(half_width=Fraction(41, 2)), Laplace(epsilon=Fraction(8))]
 )
-def test_the_fixed_point_is_the_most_likely_histogram(blur: Blur) -> None:
+def test_the_fixed_point_is_the_most_likely_histogram(randomizer: Randomizer) -> None:
     draw = simulation(6)
-    attribute = blurred(100, blur)
+    attribute = randomized(100, randomizer)
     true = draw.integers(0, 100, 20_000)
     told = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
-    part = partition(attribute, 6)
+    part = interval_partition(attribute, 6)
     counts = part.observe(told)
-    result = reconstruct(counts, part.kernel, stop_share=0, most=5_000)
+    result = reconstruct_shares(counts, part.kernel, stop_share=0, most=5_000)
     assert result.shares == pytest.approx(most_likely(counts, part.kernel), abs=2e-4)
 
 
@@ -125,7 +133,7 @@ def test_every_step_raises_the_likelihood_and_keeps_a_distribution(
     observed = np.array(counts)
     before = -np.inf
     for most in range(1, 6):
-        shares = reconstruct(observed, kernel, stop_share=0, most=most).shares
+        shares = reconstruct_shares(observed, kernel, stop_share=0, most=most).shares
         assert shares.sum() == pytest.approx(1)
         assert (shares >= 0).all()
         likelihood = float((observed * np.log(kernel @ shares)).sum())
@@ -135,8 +143,8 @@ def test_every_step_raises_the_likelihood_and_keeps_a_distribution(
 
 def test_many_tables_at_once_are_each_reconstructed_alone() -> None:
     draw = simulation(7)
-    attributes = [blurred(100, Gaussian(sigma=Fraction(15))), blurred(40, Uniform(half_width=Fraction(21, 2)))]
-    parts = [partition(attributes[0], 10), partition(attributes[1], 4)]
+    attributes = [randomized(100, Gaussian(sigma=Fraction(15))), randomized(40, Uniform(half_width=Fraction(21, 2)))]
+    parts = [interval_partition(attributes[0], 10), interval_partition(attributes[1], 4)]
     bins, widest = max(len(p.bins) for p in parts) - 1, max(p.size for p in parts)
     kernels, observed = np.zeros((2, bins, widest)), np.zeros((2, 3, bins))
     for place, (attribute, part) in enumerate(zip(attributes, parts, strict=True)):
@@ -145,10 +153,10 @@ def test_many_tables_at_once_are_each_reconstructed_alone() -> None:
             true = draw.integers(0, part.intervals[-1] // (group + 1), 3_000)
             told = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
             observed[place, group, : len(part.bins) - 1] = part.observe(told)
-    together = reconstruct(observed, kernels)
+    together = reconstruct_shares(observed, kernels)
     for place, part in enumerate(parts):
         for group in range(3):
-            alone = reconstruct(observed[place, group, : len(part.bins) - 1], part.kernel)
+            alone = reconstruct_shares(observed[place, group, : len(part.bins) - 1], part.kernel)
             assert together.shares[place, group, : part.size] == pytest.approx(alone.shares, abs=1e-12)
             assert (together.shares[place, group, part.size :] == 0).all()
         assert together.shares[place, 2, : part.size] == pytest.approx(1 / part.size), "no rows: uniform"
@@ -156,7 +164,7 @@ def test_many_tables_at_once_are_each_reconstructed_alone() -> None:
 
 @given(cells=st.integers(1, 300), intervals=st.integers(1, 120), reach=st.integers(0, 200))
 def test_bins_cover_the_widened_domain_and_meet_the_intervals(cells: int, intervals: int, reach: int) -> None:
-    part = partition(blurred(cells, Uniform(half_width=reach + Fraction(1, 2))), intervals)
+    part = interval_partition(randomized(cells, Uniform(half_width=reach + Fraction(1, 2))), intervals)
     assert part.size == min(cells, intervals)
     assert part.bins[0] == 0 and part.bins[-1] == cells + 2 * reach
     assert set((part.intervals + reach).tolist()) <= set(part.bins.tolist())
@@ -167,63 +175,63 @@ def test_bins_cover_the_widened_domain_and_meet_the_intervals(cells: int, interv
 def test_uniform_noise_at_the_borders_is_reconstructed_without_bias() -> None:
     """All mass in the two end intervals, noise wider than the domain: the exact kernel finds it, from every row."""
     draw = simulation(8)
-    attribute = blurred(100, Uniform(half_width=Fraction(141, 2)))
+    attribute = randomized(100, Uniform(half_width=Fraction(141, 2)))
     true = np.where(draw.random(50_000) < 0.3, draw.integers(0, 10, 50_000), draw.integers(90, 100, 50_000))
     told = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
-    part = partition(attribute, 10)
-    shares = reconstruct(part.observe(told), part.kernel, stop_share=0.0001).shares
+    part = interval_partition(attribute, 10)
+    shares = reconstruct_shares(part.observe(told), part.kernel, stop_share=0.0001).shares
     assert shares[0] == pytest.approx(0.3, abs=0.02)
     assert shares[-1] == pytest.approx(0.7, abs=0.02)
 
 
 def test_the_papers_kernel_leaves_out_what_no_interval_explains() -> None:
-    attribute = blurred(100, Uniform(half_width=Fraction(55, 2)))
-    part = partition(attribute, 10, kernel="midpoint")
+    attribute = randomized(100, Uniform(half_width=Fraction(55, 2)))
+    part = interval_partition(attribute, 10, kernel="midpoint")
     counts = np.ones(len(part.bins) - 1)
-    result = reconstruct(counts, part.kernel)
+    result = reconstruct_shares(counts, part.kernel)
     assert result.shares.sum() == pytest.approx(1)
     assert np.isfinite(result.shares).all()
 
 
 def test_unequal_intervals_are_reconstructed_too() -> None:
     draw = simulation(9)
-    attribute = blurred(100, Gaussian(sigma=Fraction(10)))
+    attribute = randomized(100, Gaussian(sigma=Fraction(10)))
     edges = np.array([0, 5, 20, 60, 100])
     true = draw.choice(100, 100_000, p=np.repeat([0.04, 0.01, 0.01, 0.00625], [5, 15, 40, 40]))
     told = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
-    part = partition(attribute, edges)
-    shares = reconstruct(part.observe(told), part.kernel, stop_share=0.0001).shares
+    part = interval_partition(attribute, edges)
+    shares = reconstruct_shares(part.observe(told), part.kernel, stop_share=0.0001).shares
     assert shares == pytest.approx([0.2, 0.15, 0.4, 0.25], abs=0.02)
     for wrong in ([0, 50], [5, 100], [0, 50, 40, 100]):
         with pytest.raises(InputError, match="intervals"):
-            partition(attribute, np.array(wrong))
+            interval_partition(attribute, np.array(wrong))
 
 
 def test_categories_by_iteration_and_by_warners_inverse_agree() -> None:
     draw = simulation(10)
     kind = Attribute(name="k", domain=Tree.flat(["a", "b", "c"]), outside=Outside.DROP)
-    attribute = BlurredAttribute(attribute=kind, blur=RandomizedResponse(epsilon=Fraction(1)))
+    attribute = RandomizedAttribute(attribute=kind, randomizer=RandomizedResponse(epsilon=Fraction(1)))
     true = draw.choice(3, 50_000, p=[0.6, 0.3, 0.1])
     told = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
-    part = partition(attribute, 3)
+    part = interval_partition(attribute, 3)
     counts = part.observe(told)
-    iterated = reconstruct(counts, part.kernel, stop_share=0, most=5_000).shares
+    iterated = reconstruct_shares(counts, part.kernel, stop_share=0, most=5_000).shares
     assert iterated == pytest.approx(warner_inverse(counts, part.kernel), abs=1e-6)
     assert iterated == pytest.approx([0.6, 0.3, 0.1], abs=0.03)
 
 
 def test_told_and_discretized_values_reconstruct_as_they_are() -> None:
     counts = np.arange(1, 101)
-    part = partition(blurred(100, Truthful()), 100)
-    assert reconstruct(counts, part.kernel, stop_share=0, most=2).shares == pytest.approx(counts / counts.sum())
-    part = partition(blurred(100, BLURS[4]), 100)
-    shares = reconstruct(np.array([30, 50, 20]), part.kernel).shares
+    part = interval_partition(randomized(100, Truthful()), 100)
+    assert reconstruct_shares(counts, part.kernel, stop_share=0, most=2).shares == pytest.approx(counts / counts.sum())
+    part = interval_partition(randomized(100, RANDOMIZERS[4]), 100)
+    shares = reconstruct_shares(np.array([30, 50, 20]), part.kernel).shares
     assert shares[:30] == pytest.approx(0.01)
     assert shares[30:40] == pytest.approx(0.05)
 
 
 def test_missing_values_are_not_counted() -> None:
-    part = partition(blurred(10, Truthful()), 5)
+    part = interval_partition(randomized(10, Truthful()), 5)
     assert part.observe(np.array([0, 0, 9, 10, 10])).tolist() == [2, 0, 0, 0, 0, 0, 0, 0, 0, 1]
 
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scumble.mining.reconstruction.iteration import Partition, partition, reconstruct
-from scumble.mining.reconstruction.smoothing import Rule, explains, rebuild, smoother
-from scumble.model.local.randomized_attribute import BlurredAttribute
-from scumble.model.local.randomizers import Blur, Discretized, Gaussian, RandomizedResponse, Truthful, Uniform
+from scumble.mining.reconstruction.iteration import IntervalPartition, interval_partition, reconstruct_shares
+from scumble.mining.reconstruction.smoothing import Rule, fits, reconstruct_by_rule, smoother
+from scumble.model.local.randomized_attribute import RandomizedAttribute
+from scumble.model.local.randomizers import Discretized, Gaussian, RandomizedResponse, Randomizer, Truthful, Uniform
 from scumble.model.schema import Attribute, Outside
 from scumble.model.taxonomy import Grid
 from scumble.privacy.noise import SimulatedWords, simulation
@@ -50,22 +50,22 @@ GRID = Attribute(
 )
 
 
-def blurred_counts(blur: Blur, seed: int, rows: int) -> tuple[Partition, np.ndarray, np.ndarray]:
+def perturbed_counts(randomizer: Randomizer, seed: int, rows: int) -> tuple[IntervalPartition, np.ndarray, np.ndarray]:
     draw = simulation(seed)
-    attribute = BlurredAttribute(attribute=GRID, blur=blur)
+    attribute = RandomizedAttribute(attribute=GRID, randomizer=randomizer)
     true = np.clip(draw.normal(40, 12, rows), 0, 99).astype(np.int64)
     told = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
-    part = partition(attribute, 25)
+    part = interval_partition(attribute, 25)
     place = np.searchsorted(part.intervals, true, side="right") - 1
     return part, part.observe(told), np.bincount(place, minlength=part.size) / rows
 
 
-@pytest.mark.parametrize("blur", [Gaussian(sigma=Fraction(20)), Uniform(half_width=Fraction(81, 2))])
-def test_smoothed_is_nearer_the_truth_than_an_iteration_run_to_its_end(blur: Blur) -> None:
-    part, counts, truth = blurred_counts(blur, 3, 20_000)
+@pytest.mark.parametrize("randomizer", [Gaussian(sigma=Fraction(20)), Uniform(half_width=Fraction(81, 2))])
+def test_smoothed_is_nearer_the_truth_than_an_iteration_run_to_its_end(randomizer: Randomizer) -> None:
+    part, counts, truth = perturbed_counts(randomizer, 3, 20_000)
     smooth, spiky = (
-        rebuild(counts, part, Rule.SMOOTHED),
-        reconstruct(counts, part.kernel, stop_share=0, most=5_000).shares,
+        reconstruct_by_rule(counts, part, Rule.SMOOTHED),
+        reconstruct_shares(counts, part.kernel, stop_share=0, most=5_000).shares,
     )
     distance = [np.abs(each - truth).sum() / 2 for each in (smooth, spiky)]
     assert distance[0] < 0.1
@@ -73,44 +73,44 @@ def test_smoothed_is_nearer_the_truth_than_an_iteration_run_to_its_end(blur: Blu
     assert smooth.sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("blur", [Gaussian(sigma=Fraction(10)), Uniform(half_width=Fraction(41, 2))])
-def test_a_value_that_many_share_is_not_smoothed_away(blur: Blur) -> None:
+@pytest.mark.parametrize("randomizer", [Gaussian(sigma=Fraction(10)), Uniform(half_width=Fraction(41, 2))])
+def test_a_value_that_many_share_is_not_smoothed_away(randomizer: Randomizer) -> None:
     draw = simulation(6)
-    attribute = BlurredAttribute(attribute=GRID, blur=blur)
+    attribute = RandomizedAttribute(attribute=GRID, randomizer=randomizer)
     true = np.where(draw.random(50_000) < 0.5, 0, draw.integers(0, 100, 50_000))
     told = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
-    part = partition(attribute, 50)
+    part = interval_partition(attribute, 50)
     counts = part.observe(told)
-    found = rebuild(counts, part, Rule.SMOOTHED)
-    assert (found == rebuild(counts, part, Rule.PAPER)).all()
+    found = reconstruct_by_rule(counts, part, Rule.SMOOTHED)
+    assert (found == reconstruct_by_rule(counts, part, Rule.PAPER)).all()
     even = np.full(part.size, 1 / part.size)
-    assert not explains(even, counts, part.kernel)
-    assert explains(even, np.round(part.kernel @ even * 50_000), part.kernel)
+    assert not fits(even, counts, part.kernel)
+    assert fits(even, np.round(part.kernel @ even * 50_000), part.kernel)
 
 
 def test_the_fit_is_refused_as_rarely_as_it_says() -> None:
     draw = simulation(7)
-    part, _, truth = blurred_counts(Gaussian(sigma=Fraction(20)), 8, 20_000)
+    part, _, truth = perturbed_counts(Gaussian(sigma=Fraction(20)), 8, 20_000)
     chances = part.kernel @ truth
-    refused = sum(not explains(truth, draw.multinomial(20_000, chances), part.kernel) for _ in range(2_000))
+    refused = sum(not fits(truth, draw.multinomial(20_000, chances), part.kernel) for _ in range(2_000))
     assert refused <= 15, "one in a thousand is expected to be refused: more than 15 of 2,000 has a chance below 1e-8"
 
 
 @pytest.mark.parametrize(
-    "blur",
+    "randomizer",
     [
         Truthful(),
         Discretized(edges=tuple(Decimal(edge) for edge in (0, 30, 40, 100))),
         RandomizedResponse(epsilon=Fraction(3)),
     ],
 )
-def test_nothing_is_smoothed_where_no_noise_was_added(blur: Blur) -> None:
-    part, counts, _ = blurred_counts(blur, 4, 5_000)
+def test_nothing_is_smoothed_where_no_noise_was_added(randomizer: Randomizer) -> None:
+    part, counts, _ = perturbed_counts(randomizer, 4, 5_000)
     assert not part.additive
-    assert (rebuild(counts, part, Rule.SMOOTHED) == rebuild(counts, part, Rule.PAPER)).all()
+    assert (reconstruct_by_rule(counts, part, Rule.SMOOTHED) == reconstruct_by_rule(counts, part, Rule.PAPER)).all()
 
 
 def test_the_papers_rule_is_equation_3_alone_and_nothing_seen_is_uniform() -> None:
-    part, counts, _ = blurred_counts(Gaussian(sigma=Fraction(20)), 5, 5_000)
-    assert (rebuild(counts, part, Rule.PAPER) == reconstruct(counts, part.kernel).shares).all()
-    assert rebuild(0 * counts, part, Rule.SMOOTHED) == pytest.approx(1 / part.size)
+    part, counts, _ = perturbed_counts(Gaussian(sigma=Fraction(20)), 5, 5_000)
+    assert (reconstruct_by_rule(counts, part, Rule.PAPER) == reconstruct_shares(counts, part.kernel).shares).all()
+    assert reconstruct_by_rule(0 * counts, part, Rule.SMOOTHED) == pytest.approx(1 / part.size)

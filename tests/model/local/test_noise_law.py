@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from scumble.errors import InputError
-from scumble.model.local.channel import Additive, Channel, Grouping, Replacing, midpoint_transition, transition
+from scumble.model.local.channel import (
+    AdditiveChannel,
+    Channel,
+    GroupingChannel,
+    ReplacementChannel,
+    midpoint_transition,
+    transition,
+)
 from scumble.model.local.noise_law import (
     TOTAL,
     exp_below,
@@ -32,14 +39,14 @@ def outcome_weights(channel: Channel) -> list[list[int]]:
     table = []
     for code in range(channel.inputs):
         weights = [0] * channel.outputs
-        if isinstance(channel, Additive):
+        if isinstance(channel, AdditiveChannel):
             for place, weight in enumerate(channel.weights.tolist()):
                 outcome = code * channel.refine + place - channel.reach + channel.margin
                 weights[min(max(outcome, 0), channel.outputs - 1)] += weight
-        elif isinstance(channel, Replacing):
+        elif isinstance(channel, ReplacementChannel):
             weights = [channel.truth if outcome == code else channel.other for outcome in range(channel.outputs)]
         else:
-            assert isinstance(channel, Grouping)
+            assert isinstance(channel, GroupingChannel)
             weights[int(channel.groups[code])] = TOTAL
         assert sum(weights) == TOTAL
         table.append(weights)
@@ -64,7 +71,7 @@ def test_the_bound_on_exp_is_below_and_near(exponent: Fraction) -> None:
 @settings(max_examples=60)
 @given(cells=st.integers(1, 60), epsilon=EPSILONS)
 def test_clamped_laplace_noise_keeps_its_epsilon_exactly(cells: int, epsilon: Fraction) -> None:
-    channel = Additive(weights=laplace_weights(cells, epsilon), cells=cells, refine=1, margin=0)
+    channel = AdditiveChannel(weights=laplace_weights(cells, epsilon), cells=cells, refine=1, margin=0)
     worst = worst_ratio(channel)
     # A power of a number below e^(epsilon / steps) is below e^epsilon, so this is a proof, not a comparison of floats.
     steps = max(cells - 1, 1)
@@ -134,36 +141,40 @@ def test_gaussian_weights_are_a_rounded_normal_law(sigma: str) -> None:
 
 @pytest.mark.parametrize("epsilon", ["17", "1000"])
 def test_a_local_epsilon_that_promises_nothing_is_refused(epsilon: str) -> None:
-    with pytest.raises(InputError, match="promises nothing"):
+    with pytest.raises(InputError, match="protects nothing"):
         laplace_weights(10, Fraction(epsilon))
-    with pytest.raises(InputError, match="promises nothing"):
+    with pytest.raises(InputError, match="protects nothing"):
         response_weights(10, Fraction(epsilon))
 
 
 def respond(size: int) -> Channel:
     truth, other = response_weights(size, Fraction(1))
-    return Replacing(size=size, truth=truth, other=other)
+    return ReplacementChannel(size=size, truth=truth, other=other)
 
 
 def channels() -> st.SearchStrategy[Channel]:
     additive = st.builds(
-        lambda reach, cells, refine: Additive(weights=uniform_weights(reach), cells=cells, refine=refine, margin=reach),
+        lambda reach, cells, refine: AdditiveChannel(
+            weights=uniform_weights(reach), cells=cells, refine=refine, margin=reach
+        ),
         st.integers(0, 9),
         st.integers(1, 12),
         st.integers(1, 3),
     )
     clamped = st.builds(
-        lambda cells, epsilon: Additive(weights=laplace_weights(cells, epsilon), cells=cells, refine=1, margin=0),
+        lambda cells, epsilon: AdditiveChannel(
+            weights=laplace_weights(cells, epsilon), cells=cells, refine=1, margin=0
+        ),
         st.integers(1, 12),
         EPSILONS,
     )
     replacing = st.integers(1, 9).map(
-        lambda size: Replacing(
+        lambda size: ReplacementChannel(
             size=size, truth=response_weights(size, Fraction(1))[0], other=response_weights(size, Fraction(1))[1]
         )
     )
     grouping = st.lists(st.booleans(), min_size=1, max_size=12).map(
-        lambda steps: Grouping(groups=np.concatenate([[0], np.cumsum(steps)]).astype(np.int64))
+        lambda steps: GroupingChannel(groups=np.concatenate([[0], np.cumsum(steps)]).astype(np.int64))
     )
     return st.one_of(additive, clamped, replacing, grouping)
 
@@ -194,7 +205,7 @@ def test_words_lead_to_outcomes_as_the_weights_say(channel: Channel, data: st.Da
     assert ((outcomes >= 0) & (outcomes < channel.outputs)).all()
     possible = outcome_weights(channel)[code]
     assert all(possible[outcome] > 0 for outcome in outcomes)
-    if isinstance(channel, Additive):
+    if isinstance(channel, AdditiveChannel):
         ends = np.cumsum(channel.weights)
         for place, end in enumerate(ends.tolist()):
             first = end - int(channel.weights[place])
@@ -204,7 +215,7 @@ def test_words_lead_to_outcomes_as_the_weights_say(channel: Channel, data: st.Da
 
 
 def test_the_midpoint_kernel_is_the_density_between_middles() -> None:
-    channel = Additive(weights=gaussian_weights(Fraction(20)), cells=100, refine=1, margin=120)
+    channel = AdditiveChannel(weights=gaussian_weights(Fraction(20)), cells=100, refine=1, margin=120)
     bins = np.arange(0, channel.outputs + 1, 10)
     kernel = midpoint_transition(channel, np.arange(0, 101, 10), bins)
     assert kernel[12, 0] == pytest.approx(norm.pdf(0, scale=20), rel=1e-3)

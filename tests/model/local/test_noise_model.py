@@ -12,14 +12,14 @@ from scipy.stats import norm
 
 from scumble.errors import InputError
 from scumble.model.guarantee import IntervalPrivacy, LocalDP
-from scumble.model.local.channel import Additive
+from scumble.model.local.channel import AdditiveChannel
 from scumble.model.local.noise_model import NoiseModel, for_epsilon, for_privacy
 from scumble.model.local.randomizers import (
-    Blur,
     Discretized,
     Gaussian,
     Laplace,
     RandomizedResponse,
+    Randomizer,
     Retained,
     Truthful,
     Uniform,
@@ -58,8 +58,8 @@ def test_noise_hides_in_at_least_the_width_asked_for_and_hardly_more(
     width: Fraction, confidence: Fraction, step: Fraction
 ) -> None:
     wanted = 60 * width
-    for blur in (Uniform.hiding(wanted, confidence, step), Gaussian.hiding(wanted, confidence, step)):
-        assert wanted <= blur.width(confidence) <= wanted * Fraction(103, 100)
+    for randomizer in (Uniform.hiding(wanted, confidence, step), Gaussian.hiding(wanted, confidence, step)):
+        assert wanted <= randomizer.width(confidence) <= wanted * Fraction(103, 100)
 
 
 def test_table_1_of_the_paper_and_its_misprint() -> None:
@@ -75,15 +75,15 @@ def test_table_1_of_the_paper_and_its_misprint() -> None:
 @given(share=st.fractions(Fraction(1, 100), Fraction(9, 10)), size=st.integers(2, 40))
 def test_retaining_leaves_as_many_categories_possible_as_asked(share: Fraction, size: int) -> None:
     confidence = Fraction(95, 100)
-    blur = Retained.hiding(share, confidence, size)
-    assert blur.width(confidence, size) >= min(share * size, 1)
+    randomizer = Retained.hiding(share, confidence, size)
+    assert randomizer.width(confidence, size) >= min(share * size, 1)
     if share * size > 1:
-        assert blur.width(confidence, size) == share * size
-        assert blur.probability >= Fraction(1, size)
+        assert randomizer.width(confidence, size) == share * size
+        assert randomizer.probability >= Fraction(1, size)
 
 
 def test_full_privacy_of_a_category_is_refused() -> None:
-    with pytest.raises(InputError, match="tell nothing"):
+    with pytest.raises(InputError, match=r"'ward'.*--retain ward="):
         for_privacy(SCHEMA, privacy="100%")
 
 
@@ -91,13 +91,13 @@ def test_full_privacy_of_a_category_is_refused() -> None:
 def test_the_widened_domain_holds_all_blurred_values_and_no_more(noise: str) -> None:
     model = for_privacy(SCHEMA, privacy="100%", noise=noise, truthful=["ward"])
     for name in ("age", "level"):
-        blurred, grid = model[name], model.published[name].domain
-        channel = blurred.channel
+        randomized, grid = model[name], model.published[name].domain
+        channel = randomized.channel
         assert isinstance(grid, Grid)
         assert grid.cells == channel.outputs
         true = SCHEMA[name].domain
         assert isinstance(true, Grid)
-        assert isinstance(channel, Additive)
+        assert isinstance(channel, AdditiveChannel)
         least = channel.apply(np.array([0]), np.array([0]))
         assert least[0] == 0, "the least word at the least value reaches the least cell"
         assert grid.edge_floats[channel.margin] == true.edge_floats[0]
@@ -110,23 +110,23 @@ def test_the_widened_domain_holds_all_blurred_values_and_no_more(noise: str) -> 
 def test_local_budgets_add_up_over_a_person_and_cover_the_class() -> None:
     model = for_epsilon(SCHEMA, epsilon="2", truthful=["level"])
     assert model.guarantee == LocalDP(epsilon=Fraction(2), covers=("age", "ward", "ill"))
-    assert model.blurs["age"] == Laplace(epsilon=Fraction(2, 3))
-    assert model.blurs["ill"] == RandomizedResponse(epsilon=Fraction(2, 3))
+    assert model.randomizers["age"] == Laplace(epsilon=Fraction(2, 3))
+    assert model.randomizers["ill"] == RandomizedResponse(epsilon=Fraction(2, 3))
     assert model.published["age"].domain == SCHEMA["age"].domain, "clamped noise stays in the range"
     assert "ill" not in for_epsilon(SCHEMA, epsilon="2", truthful=["ill"]).guarantee.covers  # type: ignore[union-attr]
 
 
 def test_one_attribute_without_local_privacy_makes_it_intervals() -> None:
-    blurs: dict[str, Blur] = {
+    randomizers: dict[str, Randomizer] = {
         "age": Laplace(epsilon=Fraction(1)),
         "level": Uniform.hiding(Fraction(5), Fraction(95, 100), Fraction(1)),
         "ward": Retained(probability=Fraction(1, 2)),
         "ill": Truthful(),
     }
-    mixed = NoiseModel(schema=SCHEMA, blurs=blurs)
+    mixed = NoiseModel(schema=SCHEMA, randomizers=randomizers)
     assert isinstance(mixed.guarantee, IntervalPrivacy)
     assert set(mixed.guarantee.intervals) == {"level", "ward"}
-    local = NoiseModel(schema=SCHEMA, blurs={**blurs, "level": Withheld()})
+    local = NoiseModel(schema=SCHEMA, randomizers={**randomizers, "level": Withheld()})
     assert isinstance(local.guarantee, LocalDP)
     assert local.guarantee.covers == ("age", "ward")
     assert float(local.guarantee.epsilon) == pytest.approx(1 + 2.1972246, abs=2e-6)
@@ -134,7 +134,7 @@ def test_one_attribute_without_local_privacy_makes_it_intervals() -> None:
 
 
 IRREGULAR = Grid(edges=(Decimal(0), Decimal(1), Decimal(5), Decimal(9)))
-TOLD: dict[str, Blur] = dict.fromkeys(("age", "level", "ward", "ill"), Truthful())
+TOLD: dict[str, Randomizer] = dict.fromkeys(("age", "level", "ward", "ill"), Truthful())
 MODELS = [
     for_privacy(SCHEMA, privacy="50%", noise="uniform"),
     for_privacy(SCHEMA, privacy="25%", noise="discretized", confidence="0.5", withheld=["ward"]),
@@ -147,7 +147,7 @@ MODELS = [
                 Attribute(name="x", domain=Grid(edges=tuple(map(Decimal, (0, 1, 5, 9)))), outside=Outside.CLAMP),
             )
         ),
-        blurs={"x": Discretized(edges=(Decimal(0), Decimal(5), Decimal(9)))},
+        randomizers={"x": Discretized(edges=(Decimal(0), Decimal(5), Decimal(9)))},
     ),
 ]
 
@@ -181,10 +181,10 @@ def test_a_damaged_noise_model_is_refused(damage: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("blurs", "words"),
+    ("randomizers", "words"),
     [
         ({"age": Laplace(epsilon=Fraction(1))}, "differ"),
-        ({"age": Truthful(), "level": Withheld(), "ward": Truthful(), "ill": Truthful()}, "blurs nothing"),
+        ({"age": Truthful(), "level": Withheld(), "ward": Truthful(), "ill": Truthful()}, "perturbs no attribute"),
         (
             {"age": Retained(probability=Fraction(1, 2)), "level": Truthful(), "ward": Truthful(), "ill": Truthful()},
             "number",
@@ -201,16 +201,16 @@ def test_a_damaged_noise_model_is_refused(damage: object) -> None:
         ),
     ],
 )
-def test_blurs_that_do_not_fit_are_refused_before_any_row(blurs: dict[str, Blur], words: str) -> None:
+def test_randomizers_that_do_not_fit_are_refused_before_any_row(randomizers: dict[str, Randomizer], words: str) -> None:
     with pytest.raises(InputError, match=words):
-        NoiseModel(schema=SCHEMA, blurs=blurs)
+        NoiseModel(schema=SCHEMA, randomizers=randomizers)
 
 
 def test_laplace_noise_refuses_an_attribute_that_can_be_missing() -> None:
     schema = Schema(attributes=(number("x", 0, 10, missing="?"),))
     with pytest.raises(InputError, match="missing"):
-        NoiseModel(schema=schema, blurs={"x": Laplace(epsilon=Fraction(1))})
-    assert isinstance(for_epsilon(schema, epsilon=1).blurs["x"], RandomizedResponse)
+        NoiseModel(schema=schema, randomizers={"x": Laplace(epsilon=Fraction(1))})
+    assert isinstance(for_epsilon(schema, epsilon=1).randomizers["x"], RandomizedResponse)
 
 
 def test_shares_and_confidences_are_read_exactly_or_refused() -> None:

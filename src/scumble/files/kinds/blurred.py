@@ -4,6 +4,7 @@ The table may be larger than memory. `scumble.flows.perturb` writes it into the 
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from scumble.files.csv_tables import Progress
 from scumble.files.kinds.kind import ReleaseKind
 from scumble.files.noise_file import check_noise, read_noise, write_noise
 from scumble.files.perturbed_table import published_blocks
-from scumble.model.guarantee import LocalDP, to_json
+from scumble.model.guarantee import IntervalPrivacy, LocalDP, to_json
 from scumble.model.release import BlurredRelease
 
 
@@ -35,7 +36,10 @@ class Blurred(ReleaseKind[BlurredRelease]):
         return BlurredRelease(noise=noise, records=int(manifest["records"]), **common)
 
     def verify(self, folder: Path, manifest: Mapping[str, Any], release: BlurredRelease) -> Iterator[str]:
-        if to_json(release.noise.guarantee) != to_json(release.plan.guarantee):
+        follows = release.noise.guarantee
+        if isinstance(follows, IntervalPrivacy) and "categories" not in manifest["guarantee"]:
+            follows = replace(follows, categories={})  # as earlier versions stated it
+        if to_json(follows) != to_json(release.plan.guarantee):
             raise CheckError("The noise model does not give the stated guarantee. Do not trust this folder.")
         yield "noise.json gives the stated guarantee, and publishes the domains of schema.yaml"
         found = sum(len(next(iter(block.values()))) for block in published_blocks(folder / "table.csv", release.noise))

@@ -1,1 +1,1 @@
-"""The classifiers by which releases are compared: one pruned tree and one boosting, the same for every table."""
+"""The classifiers that compare the utility of tables: one pruned tree and one boosting model, the same for all."""

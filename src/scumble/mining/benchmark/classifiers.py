@@ -1,6 +1,6 @@
-"""The two classifiers that judge a table: a pruned decision tree and gradient boosting, both by scikit-learn.
+"""The two classifiers that measure the utility of a table: a pruned decision tree and gradient boosting (scikit-learn).
 
-Both learn from distinct rows with counts, and treat a row that counts twelve times like twelve rows.
+Both learn from distinct rows with counts; a row with count twelve is equivalent to twelve rows.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,23 +11,24 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from scumble.mining.benchmark.encoding import Features
-from scumble.mining.benchmark.pruning import FIXED_STATE, FOLDS, DistinctRows, Floats, choose_strength, grow
+from scumble.mining.benchmark.pruning import FIXED_STATE, FOLDS, DistinctRows, choose_strength, fit_tree
+from scumble.model.counts import Floats
 
 PRUNING_RULE = "cost-complexity, strength by cross-validated Brier score on the training side"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trained:
-    """A trained classifier. Where training saw one class or none, `estimator` is None and it predicts `constant`."""
+    """A trained classifier. If training rows have at most one class, `estimator` is None and it predicts `constant`."""
 
     classes: int
     estimator: Any = None
     constant: int = 0
     pruning: Mapping[str, Any] | None = None
-    """How the classifier was pruned, as plain data, if it was."""
+    """How the classifier was pruned, as plain data; None if it was not."""
 
     def probabilities(self, features: Features) -> Floats:
-        """A probability for each row and each class of the schema; zero for a class that training never saw."""
+        """The probability of each class of the schema for each row; zero for a class without training rows."""
         result = np.zeros((len(features), self.classes))
         if self.estimator is None:
             result[:, self.constant] = 1.0
@@ -37,12 +38,12 @@ class Trained:
 
 
 def pruned_tree(rows: DistinctRows) -> Trained:
-    """A gini tree, pruned as `scumble.mining.benchmark.pruning` says: the rule for raw and released tables alike."""
+    """A gini tree, pruned as in `scumble.mining.benchmark.pruning`; the same rule for raw and released tables."""
     pruning = {"rule": PRUNING_RULE, "folds": FOLDS}
     if _constant(rows) is not None:
         return _always(rows, pruning={**pruning, "strength": 0.0, "leaves": 1})
     strength = choose_strength(rows)
-    tree = grow(rows, rows.counts, strength=strength)
+    tree = fit_tree(rows, rows.counts, strength=strength)
     return Trained(
         classes=rows.classes,
         estimator=tree,
@@ -51,10 +52,10 @@ def pruned_tree(rows: DistinctRows) -> Trained:
 
 
 def boosting(rows: DistinctRows) -> Trained:
-    """A hundred small trees in sequence, with fixed settings.
+    """Gradient boosting with a hundred small trees and fixed settings.
 
-    scikit-learn's limit on the rows in a leaf is off, for it counts distinct rows, whatever they weigh, and a release
-    may have a few dozen; what restrains the leaves is a penalty on their values, which does go by weight.
+    scikit-learn's minimum number of rows per leaf is disabled: it counts distinct rows regardless of their weight, and
+    a release may have only a few dozen. The leaves are regularized by a penalty on their values, which uses weights.
     """
     if _constant(rows) is not None:
         return _always(rows)
@@ -72,7 +73,7 @@ def boosting(rows: DistinctRows) -> Trained:
 
 
 def _constant(rows: DistinctRows) -> int | None:
-    """The class to predict where there is nothing to learn: the only one there, or the first of none."""
+    """The class to predict if there is nothing to learn: the only class present, or the first class without rows."""
     present = np.unique(rows.labels)
     return None if present.size > 1 else int(present[0]) if present.size else 0
 

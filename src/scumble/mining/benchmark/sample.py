@@ -1,4 +1,4 @@
-"""Labelled rows to learn from or to be tested on, raw or released: codes, labels and how often each row counts."""
+"""Labelled rows for training or testing, raw or released: codes, labels and weights."""
 
 from dataclasses import dataclass
 
@@ -14,10 +14,10 @@ LARGEST_KEY = 2**62
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """Rows coded by a schema, which travels beside them: raw rows by the raw one, a release by the published one.
+    """Rows coded by a schema: raw rows by the raw schema, a release by its published schema.
 
-    `codes` has a column for each of `schema.predictors`; `labels` are places in `schema.classes`; `weights` are whole
-    numbers, zero or more, saying how often each row stands there (None: once).
+    `codes` has one column per predictor of the schema; `labels` are indices into its classes; `weights` are
+    non-negative integers, the number of times that each row occurs (None: once).
     """
 
     codes: npt.NDArray[np.integer]
@@ -26,25 +26,25 @@ class Sample:
 
     def __post_init__(self) -> None:
         if self.codes.ndim != 2 or self.labels.shape != self.codes.shape[:1]:
-            raise InputError("A sample has one row of codes for each label. Give codes as (rows, predictors).")
+            raise InputError("A sample needs one row of codes per label. Give codes of shape (rows, predictors).")
         if self.weights is not None:
             if self.weights.shape != self.labels.shape or not np.issubdtype(self.weights.dtype, np.integer):
-                raise InputError("The weights of a sample are one whole number a row. Give published, rounded counts.")
+                raise InputError("A sample needs one integer weight per row. Give the published, rounded counts.")
             if self.weights.size and self.weights.min() < 0:
                 raise InputError("A weight is negative. Use the published counts of a release, not the measured ones.")
 
     @property
     def counts(self) -> Integers:
-        """How often each row stands there."""
+        """The number of times that each row occurs."""
         if self.weights is None:
             return np.ones(len(self.labels), dtype=np.int64)
         return self.weights.astype(np.int64)
 
     def merged(self, schema: Schema) -> "Sample":
-        """The distinct rows in the order of their codes, with counts; rows that count zero times are left out.
+        """The distinct rows in the order of their codes, with counts; rows of count zero are left out.
 
-        Everything learned from the result depends on the table as a multiset alone: neither the order of rows nor
-        whether a repeated row is written twice or with weight two can make a difference.
+        The result depends on the table as a multiset only: the order of rows does not matter, nor does it matter
+        whether a repeated row is listed twice or has weight two.
         """
         check_fit(self, schema)
         here = np.flatnonzero(self.counts)
@@ -54,7 +54,7 @@ class Sample:
         bound = 1
         for column, size in zip((*codes.T, labels), sizes, strict=True):
             if bound * size > LARGEST_KEY:
-                # Numbering the keys that occur keeps their order and makes room.
+                # Renumber the keys that occur, in the same order, to avoid overflow.
                 _, key = np.unique(key, return_inverse=True)
                 bound = len(here)
             key = key * size + column
@@ -74,13 +74,13 @@ def sample_of_counts(schema: Schema, count: Integers) -> Sample:
 
 
 def check_fit(sample: Sample, schema: Schema) -> None:
-    """Refuse a sample that was coded by another schema, as far as sizes can tell."""
+    """Refuse a sample whose shape or codes do not fit the schema."""
     if schema.target is None:
-        raise InputError("The schema has no `target`, so there is no class to predict. Add one.")
+        raise InputError("The schema has no `target`, so there is no class to predict. Add a `target` to the schema.")
     target = schema[schema.target]
     if sample.codes.shape[1] != len(schema.predictors):
         raise InputError(
-            f"The sample has {sample.codes.shape[1]} columns, the schema {len(schema.predictors)} predictors. "
+            f"The sample has {sample.codes.shape[1]} columns, but the schema has {len(schema.predictors)} predictors. "
             "Code the rows by this schema."
         )
     for attribute, column in (*zip(schema.predictors, sample.codes.T, strict=True), (target, sample.labels)):

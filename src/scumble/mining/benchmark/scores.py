@@ -1,4 +1,4 @@
-"""How well one table teaches to predict another: accuracy and AUC of every classifier."""
+"""Accuracy and AUC of classifiers that are trained on one table and tested on another."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,25 +10,25 @@ from threadpoolctl import threadpool_limits
 from scumble.errors import InputError
 from scumble.mining.benchmark.classifiers import CLASSIFIERS
 from scumble.mining.benchmark.encoding import encode
-from scumble.mining.benchmark.pruning import DistinctRows, Floats
+from scumble.mining.benchmark.pruning import DistinctRows
 from scumble.mining.benchmark.sample import Sample, check_fit
-from scumble.model.counts import Integers
+from scumble.model.counts import Floats, Integers
 from scumble.model.schema import Schema
 
-__all__ = ["Sample", "accuracy", "area_under_curve", "majority", "score"]
+__all__ = ["Sample", "accuracy", "area_under_curve", "majority_accuracy", "score"]
 
 
 def score(
     train: Sample, test: Sample, schema: Schema, *, classifiers: Iterable[str] = tuple(CLASSIFIERS)
 ) -> dict[str, Any]:
-    """Train each classifier on one sample and judge it on the other, both coded by the same schema.
+    """Train each classifier on one sample and score it on the other, both coded by the same schema.
 
-    `{"tree": {"accuracy": A, "auc": U}, "boosting": {...}, "pruning": {...}}`, A and U in 0..1, U None where the test
-    holds one class only. The test decides nothing but the score. A training table without records predicts the first
-    class.
+    Returns `{"tree": {"accuracy": A, "auc": U}, "boosting": {...}, "pruning": {...}}` with A and U in 0..1; U is None
+    if the test sample has only one class. The test sample influences nothing but the scores. With an empty training
+    sample the first class is predicted.
 
-    One thread: releases are small, and threads waiting for each other cost more than they save, fiftyfold on a busy
-    machine.
+    Training uses one thread: releases are small, and on a busy machine synchronizing threads was up to fifty times
+    slower.
     """
     merged = train.merged(schema)
     rows = DistinctRows(
@@ -43,7 +43,7 @@ def score(
     result: dict[str, Any] = {}
     for name in classifiers:
         if name not in CLASSIFIERS:
-            raise InputError(f"There is no classifier {name!r}. Choose from {', '.join(CLASSIFIERS)}.")
+            raise InputError(f"Unknown classifier {name!r}. Available: {', '.join(CLASSIFIERS)}.")
         with threadpool_limits(limits=1, user_api="openmp"):
             trained = CLASSIFIERS[name](rows)
             probabilities = trained.probabilities(features)
@@ -56,22 +56,22 @@ def score(
     return result
 
 
-def majority(train: Sample, test: Sample) -> float:
-    """The accuracy of always predicting the commonest class of the training side, the first where several tie."""
+def majority_accuracy(train: Sample, test: Sample) -> float:
+    """The accuracy of always predicting the most frequent class of the training sample, the first among ties."""
     labels, counts = _records(test)
     votes = np.bincount(train.labels, weights=train.counts, minlength=1)
     return accuracy(np.full(len(labels), votes.argmax()), labels, counts)
 
 
 def accuracy(predicted: Integers, labels: Integers, counts: Integers) -> float:
-    """The share of records whose class was predicted."""
+    """The share of records whose class is predicted correctly."""
     return float(counts[predicted == labels].sum() / counts.sum())
 
 
 def area_under_curve(probabilities: Floats, labels: Integers, counts: Integers) -> float | None:
-    """The mean, over the classes present, of the chance that a record of the class is ranked above a record of another.
+    """The mean over the present classes of the probability that a record of the class ranks above one of another class.
 
-    A tie counts half. None where only one class is present, for then there is no pair to rank.
+    A tie counts half. None if only one class is present.
     """
     present = np.unique(labels)
     if present.size < 2:
@@ -81,8 +81,8 @@ def area_under_curve(probabilities: Floats, labels: Integers, counts: Integers) 
 
 
 def _records(test: Sample) -> tuple[Integers, Integers]:
-    """Labels and counts of the rows that count at all."""
+    """Labels and counts of the rows with a positive count."""
     here = np.flatnonzero(test.counts)
     if not here.size:
-        raise InputError("The test table has no records to score. Give a test file with rows the schema can read.")
+        raise InputError("The test table has no records to score. Give a test file with rows that the schema can read.")
     return test.labels[here].astype(np.int64), test.counts[here]

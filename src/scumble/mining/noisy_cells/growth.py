@@ -1,26 +1,27 @@
-"""Growing a decision tree on cells whose counts carry noise of known variance: which split, and whether any at all.
+"""Grows a decision tree on cells whose counts have noise of known variance: chooses splits, and when to stop.
 
-At a node with records T and class shares p, a split into sides L and R lowers the summed gini impurity by
+At a node with T records and class shares p, a split into sides L and R lowers the summed gini impurity by
 
-    gain = T_L T_R / T x sum over classes of (p_L - p_R)^2,
+    gain = T_L T_R / T x sum over classes of (p_L - p_R)^2.
 
-a square, which noise makes larger on average by T_L T_R / T times the variance of the differences. That much is taken
-off before splits are compared. A sum over cells has the sum of their variances, so the variance of a share is known to
-first order: an error e_k in class k moves S_k / T by (e_k - p_k e) / T, where e is the error of T.
+The gain is a square, so noise increases its expectation by T_L T_R / T times the variance of the differences. This bias
+is subtracted before splits are compared. The variance of a sum of cells is the sum of their variances. To first order,
+an error e_k in the count S_k of class k changes the share S_k / T by (e_k - p_k e) / T, where e is the error of T.
 
-A split is refused where noise alone would explain it. Two statistics may speak for splitting a node, each with half of
-the level:
+A node is split only if noise alone does not explain the difference. Either of two tests may justify the split, each at
+half of the level:
 
-- the gain of a candidate, beyond what noise alone gives the best of all candidates (Bonferroni);
-- the squared deviations of all cells of the node from its shares, together. Two attributes may decide the class while
-  neither alone tells anything (exclusive or), and no single split would show it.
+- the gain of a candidate, with a Bonferroni correction for the number of candidates;
+- the sum of squared deviations of all cells of the node from its shares. It detects two attributes that determine the
+  class jointly although neither does alone (exclusive or), which no single split shows.
 
-Both are squares of linear functions of the noise, summed over classes. Their mean and variance follow from the
-variances of the cells and the kurtosis of Laplace noise, which matters where a sum has few cells. The limit is the
-quantile of the gamma law with that mean and variance: the chi-square law itself for two classes and normal noise.
+Both statistics are sums of squares of linear functions of the noise. Their mean and variance follow from the variances
+of the cells and the kurtosis of Laplace noise, which matters if a sum has few cells. The threshold is a quantile of
+the gamma distribution with this mean and variance. For two classes and normal noise that is the chi-square
+distribution.
 
-Without noise both reduce to "there is a difference", and the tree is gini's own. What was split on the word of the
-second alone has still to earn its place: `scumble.mining.noisy_cells.pruning`.
+Without noise both tests ask only whether there is a difference, and the result is the ordinary gini tree. Splits that
+only the second test justifies may be removed by `scumble.mining.noisy_cells.pruning`.
 """
 
 from dataclasses import dataclass
@@ -31,21 +32,20 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammainccinv
 
-from scumble.mining.tree_model import LEAF
-from scumble.model.counts import Integers
+from scumble.mining.tree_model import LEAF, FlatTree
+from scumble.model.counts import Floats, Integers
 
-Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 LAPLACE_KURTOSIS = 3.0
-"""In excess of the normal law's."""
+"""The excess kurtosis of the Laplace distribution."""
 ROUNDING = 1e-9
-"""Of a share: less is rounding, not a difference."""
+"""A smaller difference of shares is rounding error."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyCells:
-    """Distinct cells, one code a feature, with signed, unbiased counts by class and the variance of each."""
+    """Distinct cells, one code per feature, with signed, unbiased counts by class and the variance of each count."""
 
     codes: Integers
     counts: Floats
@@ -63,7 +63,7 @@ class NoisyCells:
 
 @dataclass(frozen=True, kw_only=True)
 class NoisySums:
-    """Sums of cells by class (the last axis): the counts, their variances, and the squares of those."""
+    """Sums over cells by class (the last axis): of the counts, of their variances, and of the squared variances."""
 
     counts: Floats
     variance: Floats
@@ -74,12 +74,12 @@ class NoisySums:
         return self.counts.sum(axis=-1)
 
     def populated(self, standard_errors: float) -> Flags:
-        """Whether there are records beyond noise at all: where not, shares mean nothing."""
+        """Whether the number of records exceeds the noise; otherwise shares have no meaning."""
         populated: Flags = self.records > standard_errors * np.sqrt(self.variance.sum(axis=-1))
         return populated
 
     def shares(self) -> Floats:
-        """The classes' shares, none negative; even ones where nothing positive was counted."""
+        """The non-negative class shares; equal shares if no count is positive."""
         counted = np.maximum(self.counts, 0.0)
         known = counted.sum(axis=-1, keepdims=True)
         even = np.full_like(counted, 1 / counted.shape[-1])
@@ -87,27 +87,27 @@ class NoisySums:
 
 
 class Deviation:
-    """What noise does to counts - shares x records, where the true deviation is nothing.
+    """The distribution of |counts - shares x records|^2 under noise, if the true deviation is zero.
 
-    An error in class j moves the deviations of all classes along e_j - shares. `inner` has the inner products of these
-    directions, and so all there is to know about the sum of squares.
+    An error in class j changes the deviation vector in the direction e_j - shares. The inner products of these
+    directions determine the mean and variance of the squared length.
     """
 
     def __init__(self, shares: Floats) -> None:
         self._inner = np.eye(len(shares)) - shares - shares[:, np.newaxis] + (shares**2).sum()
 
     def mean(self, variance: Floats) -> Floats:
-        """Of the summed squares, for given variances by class (the last axis)."""
+        """The mean of the sum of squares, for given variances by class (the last axis)."""
         return variance @ self._inner.diagonal()
 
     def variance(self, variance: Floats, squares: Floats) -> Floats:
-        """Of the summed squares; `squares` are of the entries' variances, which kurtosis goes by."""
+        """The variance of the sum of squares; `squares` are the sums of squared cell variances, for the kurtosis."""
         normal = 2 * ((variance @ self._inner**2) * variance).sum(axis=-1)
         return normal + LAPLACE_KURTOSIS * (squares @ self._inner.diagonal() ** 2)
 
 
 def noise_limit(mean: Floats, variance: Floats, level: float) -> Floats:
-    """What a sum of squares of this mean and variance exceeds with probability `level`, by the gamma law.
+    """The value that a gamma variable of this mean and variance exceeds with probability `level`.
 
     >>> noise_limit(np.array([1.0]), np.array([2.0]), 0.05).round(3)  # chi-square, one degree of freedom
     array([3.841])
@@ -118,20 +118,20 @@ def noise_limit(mean: Floats, variance: Floats, level: float) -> Floats:
 
 
 class Split(NamedTuple):
-    """Cells with a code of `cut` or more in the feature go right; `low` is the greatest code that stays left."""
+    """Cells with a code of `cut` or more in the feature go right; `low` is the largest code that goes left."""
 
     feature: int
     low: int
     cut: int
     gain: float
-    """Of summed gini impurity, without the part that noise is expected to add."""
+    """The decrease of the summed gini impurity, minus the bias from noise."""
     significant: bool
 
 
-def best_split(cells: NoisyCells, *, level: float, standard_errors: float) -> Split | None:
-    """The candidate with the greatest corrected gain, among significant ones if there are any; the first of equals.
+def best_noisy_split(cells: NoisyCells, *, level: float, standard_errors: float) -> Split | None:
+    """The candidate with the largest corrected gain, among significant ones if there are any; the first among ties.
 
-    A candidate has records beyond noise on both sides.
+    Candidates have records beyond noise on both sides.
     """
     each = [_candidates(cells, feature, standard_errors) for feature in range(cells.codes.shape[1])]
     feature, low, cut, gain, squares, mean, variance = map(np.concatenate, zip(*each, strict=True))
@@ -143,7 +143,7 @@ def best_split(cells: NoisyCells, *, level: float, standard_errors: float) -> Sp
 
 
 def cells_differ(cells: NoisyCells, *, level: float) -> bool:
-    """Whether the cells deviate from their common shares, all together, by more than noise alone would."""
+    """Whether the cells together deviate from their common shares by more than noise explains."""
     shares = cells.total.shares()
     records = cells.counts.sum(axis=1, keepdims=True)
     observed = ((cells.counts - shares * records) ** 2).sum()
@@ -154,8 +154,7 @@ def cells_differ(cells: NoisyCells, *, level: float) -> bool:
 
 
 class _Candidates(NamedTuple):
-    """All cuts of a feature. `squares` are the squared differences of shares; noise alone gives `mean` and `variance`
-    of them."""
+    """All cuts of a feature, with the squared differences of shares, and their mean and variance under noise alone."""
 
     feature: Integers
     low: Integers
@@ -169,7 +168,7 @@ class _Candidates(NamedTuple):
 def _candidates(cells: NoisyCells, feature: int, standard_errors: float) -> _Candidates:
     """Every cut of one feature that has records on both sides.
 
-    The noise is weighed by the node's shares, for the question is what it does where the sides do not differ.
+    The noise is evaluated at the shares of the node, because the null hypothesis is that the sides do not differ.
     """
     total = cells.total
     values, place = np.unique(cells.codes[:, feature], return_inverse=True)
@@ -192,7 +191,7 @@ def _candidates(cells: NoisyCells, feature: int, standard_errors: float) -> _Can
 
 
 def _running(cells: NoisyCells, place: Integers, cuts: int) -> NoisySums:
-    """The sums of all cells below each cut."""
+    """The sums of the cells below each cut."""
 
     def running(entries: Floats) -> Floats:
         columns = [np.bincount(place, weights=column, minlength=cuts + 1).astype(np.float64) for column in entries.T]
@@ -201,15 +200,12 @@ def _running(cells: NoisyCells, place: Integers, cuts: int) -> NoisySums:
     return NoisySums(counts=running(cells.counts), variance=running(cells.variance), squares=running(cells.variance**2))
 
 
-@dataclass(frozen=True, kw_only=True)
-class NoisyTree:
-    """Nodes in rows, parents before children, as in `TreeModel`, with the sums at each."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NoisyTree(FlatTree):
+    """A tree over codes, with the noisy sums at each node. `low` and `cut` are those of `Split`."""
 
-    feature: Integers
     low: Integers
     cut: Integers
-    left: Integers
-    right: Integers
     significant: Flags
     counts: Floats
     variance: Floats
@@ -219,14 +215,16 @@ class NoisyTree:
         return NoisySums(counts=self.counts[node], variance=self.variance[node], squares=self.squares[node])
 
 
-def grow(cells: NoisyCells, *, level: float, standard_errors: float) -> NoisyTree:
-    """Split until no node shows more than noise."""
+def grow_noisy_tree(cells: NoisyCells, *, level: float, standard_errors: float) -> NoisyTree:
+    """Split until no node differs by more than noise."""
     waiting = [cells]
     splits: list[Split | None] = []
     children: list[tuple[int, int]] = []
     sums: list[NoisySums] = []
     for node in waiting:
-        split = best_split(node, level=level / 2, standard_errors=standard_errors) if len(node.codes) > 1 else None
+        split = (
+            best_noisy_split(node, level=level / 2, standard_errors=standard_errors) if len(node.codes) > 1 else None
+        )
         if split is not None and not split.significant and not cells_differ(node, level=level / 2):
             split = None
         children.append((LEAF, LEAF) if split is None else (len(waiting), len(waiting) + 1))

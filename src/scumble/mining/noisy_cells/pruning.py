@@ -1,33 +1,34 @@
-"""What of a tree on noisy cells is worth keeping, and the class shares its leaves may claim.
+"""Prunes a tree on noisy cells, and shrinks the class shares of its leaves.
 
-A leaf's errors are known without any held-out records: sums over its cells have a known variance. A subtree gains
-correctly classified records where its leaves predict other classes than its root would, and how far noise moves that
-gain is the variance of just those sums. (The gain is a little flattered: each class was chosen for its sum.)
+Pruning needs no held-out records, because sums over cells have a known variance. A subtree gains correctly classified
+records where its leaves predict other classes than its root. The variance of this gain is the variance of the sums it
+is made of. (The gain has a small positive bias, because each class was chosen for its large sum.)
 
-Two rules. `records` keeps a subtree only if that gain exceeds so many standard errors. `shares` keeps it also if its
-split, or one below, showed a difference of shares beyond noise: both sides may predict one class with different
-probabilities, which ranks records better.
+There are two rules. `records` keeps a subtree only if its gain exceeds a number of standard errors. `shares` also keeps
+it if its split, or one below, has a significant difference of shares: both sides may predict the same class with
+different probabilities, which ranks records better.
 
-A leaf's own shares are as noisy as it is small, its parent's less so. From the root down each node moves from its
-parent's shares towards its own by 1 - noise / observed: the part of the observed squared distance that noise is not
-expected to have made (James & Stein 1961, positive part).
+The shares of a small leaf are noisier than those of its parent. From the root down, each node is shrunk towards the
+shares of its parent: it keeps the factor 1 - noise / observed of the difference, where noise is the expected and
+observed the actual squared distance (the positive-part estimator of James & Stein 1961).
 """
 
 from enum import StrEnum
 
 import numpy as np
 
-from scumble.mining.noisy_cells.growth import Deviation, Flags, Floats, NoisySums, NoisyTree
+from scumble.mining.noisy_cells.growth import Deviation, Flags, NoisySums, NoisyTree
 from scumble.mining.tree_model import LEAF
+from scumble.model.counts import Floats
 
 
 class Keep(StrEnum):
-    """What a subtree may be kept for."""
+    """The reason for which pruning keeps a subtree."""
 
     SHARES = "shares"
-    """Shares that differ beyond noise, or records."""
+    """Class shares that differ by more than noise, or more records classified correctly."""
     RECORDS = "records"
-    """More records classified correctly, beyond noise."""
+    """More records classified correctly, by more than noise."""
 
 
 def kept_splits(tree: NoisyTree, *, keep: Keep, standard_errors: float) -> Flags:
@@ -48,7 +49,7 @@ def kept_splits(tree: NoisyTree, *, keep: Keep, standard_errors: float) -> Flags
 
 
 def gains_records(tree: NoisyTree, node: int, leaves: list[int], standard_errors: float) -> bool:
-    """Whether the leaves classify more records correctly than the node alone would, beyond noise."""
+    """Whether the leaves classify more records correctly than the node would as a leaf, by more than noise."""
     alone = tree.counts[node].argmax()
     chosen = tree.counts[leaves].argmax(axis=1)
     places = np.array(leaves)[chosen != alone]
@@ -59,17 +60,17 @@ def gains_records(tree: NoisyTree, node: int, leaves: list[int], standard_errors
 
 
 def shrunken_shares(tree: NoisyTree) -> Floats:
-    """The classes' shares at every node: positive, of sum one."""
+    """The shrunken class shares at every node: non-negative, with sum one."""
     shares = np.zeros_like(tree.counts)
     shares[0] = tree.sums(0).shares()
-    for node in np.flatnonzero(tree.feature != LEAF):
+    for node in np.flatnonzero(tree.inner):
         for side in (tree.left[node], tree.right[node]):
-            shares[side] = towards(shares[node], tree.sums(side))
+            shares[side] = shrink_towards(shares[node], tree.sums(side))
     return shares
 
 
-def towards(parent: Floats, own: NoisySums) -> Floats:
-    """From the parent's shares towards one's own, as far as the noise allows."""
+def shrink_towards(parent: Floats, own: NoisySums) -> Floats:
+    """The shares of a node, shrunk towards those of its parent."""
     records = float(own.records)
     if records <= 0:
         return parent

@@ -1,1 +1,1 @@
-"""Decision trees learned from perturbed records: the algorithms Global, ByClass and Local of Agrawal and Srikant."""
+"""Decision trees from perturbed records: Global, ByClass and Local of Agrawal & Srikant (2000, section 4)."""

@@ -1,19 +1,18 @@
-"""Which interval each blurred value is taken to lie in, so that the intervals hold as many as were reconstructed.
+"""Assigns each perturbed value to an interval, so that the intervals get the reconstructed numbers of values.
 
-The paper sorts the values and gives the N(1) lowest to the first interval, and so on. Categories have no order: as many
-as possible keep the value they have, and what an outcome has too many of goes to values that lack some. Neither is an
-estimate of one person's value: only the numbers mean something.
+Agrawal & Srikant (2000, section 4.2) sort the values and assign the N(I1) lowest to the first interval, and so on.
+Categories have no order: as many values as possible keep their category, and the surplus of one category fills those
+that lack values. The assignment does not estimate any person's value; only the counts are meaningful.
 """
 
 import numpy as np
 import numpy.typing as npt
 
-from scumble.mining.reconstruction.iteration import Floats
-from scumble.model.counts import Integers
+from scumble.model.counts import Floats, Integers
 
 
 def whole_counts(shares: Floats, total: int) -> Integers:
-    """Whole numbers that add up to the total, each within one of its share (largest remainders first).
+    """Integers that sum to the total, each within one of its share (largest remainder method).
 
     >>> whole_counts(np.array([0.5, 0.25, 0.25]), 7)
     array([3, 2, 2])
@@ -27,15 +26,18 @@ def whole_counts(shares: Floats, total: int) -> Integers:
 
 
 def by_rank(values: npt.NDArray[np.integer], shares: Floats) -> Integers:
-    """The interval of each value, the lowest values in the first."""
+    """The interval of each value, the lowest values in the first interval."""
     result = np.empty(len(values), dtype=np.int64)
     counts = whole_counts(shares, len(values))
     result[np.argsort(values, kind="stable")] = np.repeat(np.arange(len(counts)), counts)
     return result
 
 
-def by_kind(values: npt.NDArray[np.integer], shares: Floats) -> Integers:
-    """The category of each value: its own as far as there is room, then, in order, one that lacks some."""
+def by_category(values: npt.NDArray[np.integer], shares: Floats) -> Integers:
+    """The category of each value: its own while there is room, otherwise the first one that lacks values.
+
+    `values` are indices into `shares`.
+    """
     size = len(shares)
     wanted = whole_counts(shares, len(values))
     order = np.argsort(values, kind="stable")

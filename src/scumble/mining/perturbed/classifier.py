@@ -9,43 +9,46 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from scumble.errors import InputError
-from scumble.mining.perturbed.growth import LEAF, Grown
-from scumble.mining.perturbed.rows import MOST_CODES, Rows
-from scumble.mining.perturbed.tree import LOCAL_ROWS, Algorithm, Leaves, train
-from scumble.mining.reconstruction.iteration import STOP_SHARE, Floats, reconstruct
+from scumble.mining.perturbed.growth import GiniTree
+from scumble.mining.perturbed.rows import MOST_CODES, PerturbedRows
+from scumble.mining.perturbed.tree import LOCAL_ROWS, Algorithm, Leaves, train_tree
+from scumble.mining.reconstruction.iteration import STOP_SHARE, reconstruct_shares
 from scumble.mining.tree_model import Feature, TreeModel
 from scumble.mining.tree_view import tree_text
-from scumble.model.counts import Integers
+from scumble.model.counts import Floats, Integers
 from scumble.model.local.channel import transition
 from scumble.model.local.noise_model import NoiseModel
-from scumble.model.local.randomized_attribute import BlurredAttribute
+from scumble.model.local.randomized_attribute import RandomizedAttribute
 from scumble.model.local.randomizers import Truthful
 from scumble.model.schema import Attribute, Outside
 from scumble.model.taxonomy import Domain, Grid, Tree
 
 
 class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):
-    """A decision tree learned from blurred rows, for true ones.
+    """A decision tree that is learned from perturbed rows and predicts the class of true rows.
 
     Parameters
     ----------
     noise : NoiseModel or None
-        How the training rows were blurred. X then has one column for each published predictor, in order: the published
-        number, or the place of the published category; y holds labels of the class, or their places. None: as they are.
+        How the training rows were perturbed. `X` then has one column per reported predictor, in the order of the
+        schema: the reported number, or the index of the reported category. `y` has the labels of the class, or their
+        indices. None: the rows are not perturbed.
     algorithm : {"byclass", "local", "global", "uncorrected"}
     intervals : int or None
-        None: the paper's rule, about 100 rows an interval, between 10 and 100.
+        The number of intervals of each attribute. None: about 100 rows per interval, between 10 and 100, as in the
+        paper.
     pruned : bool
         Whether to prune by minimum description length.
     local_rows : int
-        Below so many rows "local" reconstructs no more.
+        With fewer rows at a node, "local" stops reconstructing.
     stop_share : float
-        When to stop reconstructing, as a share of the chi-square test's threshold. The paper has 0.01, which ends early
-        where noise is strong: a tenth of it gains a point on Function 1 at 100 % Gaussian noise.
+        The difference at which the iteration stops, as a share of the chi-square threshold. The paper has 0.01, which
+        stops early under strong noise: a tenth of it gains a point of accuracy on Function 1 at 100 % Gaussian noise.
     leaves : {"reconstructed", "associated"}
-        Whether "byclass" and "local" reconstruct the numbers at their leaves, or keep what ranks give, as the paper.
+        Whether "byclass" and "local" reconstruct the class counts at their leaves, or use the associated rows, as in
+        the paper.
 
-    Fitting takes published values, prediction true ones. A missing value (not a number) goes where more rows go.
+    `fit` takes reported values, `predict` true values. A missing value (NaN) follows the branch with more rows.
     """
 
     def __init__(
@@ -73,18 +76,18 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> "PerturbedTreeClassifier":
-        """Learn from published values `X` and observed classes `y`."""
+        """Learn from reported values `X` and reported classes `y`."""
         values, target = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
         check_classification_targets(target)
         if self.algorithm not in list(Algorithm):
-            raise InputError(f"There is no algorithm {self.algorithm!r}. Choose from {', '.join(Algorithm)}.")
+            raise InputError(f"Unknown algorithm {self.algorithm!r}. Available: {', '.join(Algorithm)}.")
         if self.leaves not in list(Leaves):
-            raise InputError(f"There are no leaves {self.leaves!r}. Choose from {', '.join(Leaves)}.")
+            raise InputError(f"Unknown value of leaves: {self.leaves!r}. Available: {', '.join(Leaves)}.")
         algorithm = Algorithm(self.algorithm)
         reader = _Reader.of_noise(self.noise) if self.noise is not None else _Reader.of_values(values)
         self.classes_, labels = _classes(self.noise, target)
         rows = reader.rows(values, labels, len(self.classes_), _class_kernel(self.noise))
-        grown = train(
+        grown = train_tree(
             rows,
             algorithm if self.noise is not None else Algorithm.UNCORRECTED,
             intervals=self.intervals,
@@ -97,7 +100,7 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: npt.ArrayLike) -> Floats:
-        """The reconstructed shares of the classes where each row of true values ends."""
+        """The reconstructed class probabilities of the leaf that each row of true values reaches."""
         check_is_fitted(self)
         values = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
         return self.model_.probabilities(values)
@@ -112,12 +115,12 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):
 
 
 class _Reader:
-    """Between columns of numbers and codes, in both directions."""
+    """Converts columns of numbers to codes, and cuts between codes back to thresholds."""
 
-    def __init__(self, attributes: tuple[BlurredAttribute, ...], lows: list[Floats], *, strict: bool) -> None:
+    def __init__(self, attributes: tuple[RandomizedAttribute, ...], lows: list[Floats], *, strict: bool) -> None:
         self._attributes = attributes
         self._lows = lows
-        """Where each published code begins, and, after the last, where it ends."""
+        """The lower edge of each reported code, and the upper edge of the last."""
         self._strict = strict
 
     @classmethod
@@ -128,7 +131,7 @@ class _Reader:
 
     @classmethod
     def of_values(cls, values: Floats) -> "_Reader":
-        """Without a noise model each distinct value is a code, or a share of them where there are very many."""
+        """Without a noise model each distinct value is a code; very many are merged into ranges."""
         attributes, lows = [], []
         for place, column in enumerate(values.T):
             distinct = np.unique(column[~np.isnan(column)])
@@ -139,17 +142,17 @@ class _Reader:
             size = max(len(lows[-1]) - 1, 1)
             tree = Tree.flat([str(code) for code in range(size)])
             attribute = Attribute(name=f"x{place}", domain=tree, outside=Outside.CLAMP)
-            attributes.append(BlurredAttribute(attribute=attribute, blur=Truthful()))
+            attributes.append(RandomizedAttribute(attribute=attribute, randomizer=Truthful()))
         return cls(tuple(attributes), lows, strict=False)
 
-    def rows(self, values: Floats, labels: Integers, classes: int, class_kernel: Floats | None) -> Rows:
+    def rows(self, values: Floats, labels: Integers, classes: int, class_kernel: Floats | None) -> PerturbedRows:
         if values.shape[1] != len(self._attributes):
             raise InputError(
-                f"The rows have {values.shape[1]} columns, the noise model publishes {len(self._attributes)} "
-                "predictors. Give one column for each, in the schema's order."
+                f"The rows have {values.shape[1]} columns, but the noise model reports {len(self._attributes)} "
+                "predictors. Give one column per predictor, in the order of the schema."
             )
         columns = [self._codes(place, column) for place, column in enumerate(values.T)]
-        return Rows(
+        return PerturbedRows(
             attributes=self._attributes,
             codes=np.stack(columns, axis=1),
             labels=labels,
@@ -163,25 +166,25 @@ class _Reader:
         codes = np.searchsorted(lows, np.where(missing, lows[0], column), side="right") - 1
         if self._strict and (~missing & ((codes < 0) | (codes >= len(lows) - 1))).any():
             raise InputError(
-                f"{self._attributes[place].attribute.name!r} has values outside [{lows[0]:g}, {lows[-1]:g}), where its "
-                "noise model puts them. Take the noise model that was written with the table."
+                f"{self._attributes[place].attribute.name!r} has values outside [{lows[0]:g}, {lows[-1]:g}), the range "
+                "of its noise model. Use the noise model that was written with the table."
             )
         return np.where(missing, len(lows) - 1, codes)
 
-    def model(self, tree: Grown, rows: Rows, classes: npt.NDArray[Any], *, corrected: bool) -> TreeModel:
+    def model(self, tree: GiniTree, rows: PerturbedRows, classes: npt.NDArray[Any], *, corrected: bool) -> TreeModel:
         threshold = np.zeros(len(tree.feature))
         missing_left = np.zeros(len(tree.feature), dtype=np.bool_)
         totals = tree.counts.sum(axis=1)
-        for node in np.flatnonzero(tree.feature != LEAF):
+        for node in np.flatnonzero(tree.inner):
             place = int(tree.feature[node])
             true = self._strict and corrected
             edges = _edges(self._attributes[place].attribute.domain) if true else self._lows[place]
             threshold[node] = edges[tree.cut[node]]
             missing_left[node] = totals[tree.left[node]] >= totals[tree.right[node]]
         kernel = np.eye(rows.classes) if rows.class_kernel is None else rows.class_kernel
-        shares = reconstruct(tree.counts[np.newaxis], kernel[np.newaxis], stop_share=0.0, most=200).shares[0]
+        shares = reconstruct_shares(tree.counts[np.newaxis], kernel[np.newaxis], stop_share=0.0, most=200).shares[0]
         return TreeModel(
-            features=tuple(_feature(blurred.attribute, named=self._strict) for blurred in self._attributes),
+            features=tuple(_feature(randomized.attribute, named=self._strict) for randomized in self._attributes),
             classes=tuple(classes.tolist()),
             feature=tree.feature,
             threshold=threshold,
@@ -199,22 +202,22 @@ def _feature(attribute: Attribute, *, named: bool) -> Feature:
 
 
 def _edges(domain: Domain) -> Floats:
-    """Where each code begins as a number, and where the last one ends; a category is its place."""
+    """The lower edge of each code, and the upper edge of the last; a category is its index."""
     return domain.edge_floats if isinstance(domain, Grid) else np.arange(domain.size + 1, dtype=np.float64)
 
 
 def _class_kernel(noise: NoiseModel | None) -> Floats | None:
     if noise is None or noise.published.target is None:
         return None
-    blurred = noise[noise.published.target]
-    if isinstance(blurred.blur, Truthful):
+    randomized = noise[noise.published.target]
+    if isinstance(randomized.randomizer, Truthful):
         return None
-    edges = np.arange(blurred.attribute.domain.size + 1)
-    return transition(blurred.channel, edges, edges)
+    edges = np.arange(randomized.attribute.domain.size + 1)
+    return transition(randomized.channel, edges, edges)
 
 
 def _classes(noise: NoiseModel | None, target: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Integers]:
-    """The classes and the place of each row's. A class of the noise model without rows is a class all the same."""
+    """The classes, and the index of the class of each row. Includes classes of the noise model that have no rows."""
     if noise is None or noise.published.target is None:
         classes, labels = np.unique(target, return_inverse=True)
         return classes, labels.astype(np.int64)
@@ -223,8 +226,6 @@ def _classes(noise: NoiseModel | None, target: npt.NDArray[Any]) -> tuple[npt.ND
     places = {label: place for place, label in enumerate(known)} if textual else {n: n for n in range(len(known))}
     strange = [value for value in np.unique(target).tolist() if value not in places]
     if strange:
-        raise InputError(
-            f"The class {strange[0]!r} is none of the noise model's: {', '.join(known)}. Take its own table."
-        )
+        raise InputError(f"Unknown class {strange[0]!r}. The classes of the noise model are: {', '.join(known)}.")
     labels = np.array([places[value] for value in target.tolist()], dtype=np.int64)
     return np.array(known) if textual else np.arange(len(known)), labels

@@ -1,7 +1,7 @@
-"""Growing a binary decision tree by gini over small whole-number codes: the growth phase of SLIQ and SPRINT.
+"""Grows a binary decision tree by the gini index over small integer codes: the growth phase of SLIQ and SPRINT.
 
-A node's histograms (attribute x code x class) decide its split, and candidates are the boundaries between codes. The
-loops are compiled: a node costs its rows times its attributes, plus its histograms once.
+The split of a node is chosen from its histograms (attribute x code x class); candidates are the boundaries between
+codes. The loops are compiled. A node costs rows x attributes, plus one pass over its histograms.
 """
 
 from dataclasses import dataclass
@@ -10,35 +10,35 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.compiled import compiled
+from scumble.mining.tree_model import FlatTree
 from scumble.model.counts import Integers
 
-Codes = npt.NDArray[np.uint16]
+IntervalCodes = npt.NDArray[np.uint16]
+"""Codes of intervals, one column per attribute. A code of the number of intervals or more is a missing value."""
 
-LEAF = -1
 LEAST_GAIN = 1e-9
-"""Of gini, as a share: less is rounding, not gain."""
+"""A smaller relative gain of the gini index is rounding error."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Grown:
-    """Nodes in the order they were made, parents before children. Row counts by class at each; `feature` is LEAF at
-    leaves, elsewhere rows with code below `cut` go `left`, and missing codes where more rows go."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GiniTree(FlatTree):
+    """A tree over codes. Rows with a code below `cut` go left; missing codes go to the side with more rows."""
 
-    feature: Integers
     cut: Integers
-    left: Integers
-    right: Integers
     counts: Integers
+    """Rows by class at each node: shape (nodes, classes)."""
 
 
-def grow(
-    codes: Codes, labels: Integers, rows: Integers, sizes: Integers, classes: int, *, spared: float = 0.0
-) -> Grown:
-    """A tree over the given rows. A node is a leaf when no boundary lowers gini, or when no more than `spared` of its
-    rows are of other classes than most: what pruning would take away again need not grow. A code of `sizes[a]` or more
-    is missing."""
+def grow_gini_tree(
+    codes: IntervalCodes, labels: Integers, rows: Integers, sizes: Integers, classes: int, *, spared: float = 0.0
+) -> GiniTree:
+    """A tree over the given rows.
+
+    A node is a leaf if no boundary lowers the gini index, or if at most `spared` of its rows are outside its majority
+    class: pruning would remove such a split again. A code of `sizes[attribute]` or more is a missing value.
+    """
     arrays = _grow(codes, labels, rows.copy(), sizes, classes, spared)
-    return Grown(feature=arrays[0], cut=arrays[1], left=arrays[2], right=arrays[3], counts=arrays[4])
+    return GiniTree(feature=arrays[0], cut=arrays[1], left=arrays[2], right=arrays[3], counts=arrays[4])
 
 
 @compiled
@@ -93,8 +93,10 @@ def _fill(codes, labels, rows, start, stop, sizes, histogram):  # type: ignore[n
 
 @compiled
 def _best(histogram, sizes, classes, counts):  # type: ignore[no-untyped-def]
-    """The attribute and boundary with the least weighted gini: the greatest sum of squares over size on both sides,
-    scaled to all rows where some are missing."""
+    """The attribute and boundary with the smallest weighted gini index, and whether more rows go left.
+
+    Equivalently, the largest sum of squared counts over size on both sides. The gain is scaled to all rows of the node,
+    so that an attribute with many missing values does not win by few rows."""
     best = LEAST_GAIN
     chosen, boundary, heavier_left = -1, 0, True
     everything = counts.sum()
@@ -136,7 +138,7 @@ def _best(histogram, sizes, classes, counts):  # type: ignore[no-untyped-def]
 
 @compiled
 def _divide(codes, rows, spare, start, stop, chosen, boundary, size, heavier_left):  # type: ignore[no-untyped-def]
-    """Rows that go left first, each side in its order; returns where the right side begins."""
+    """Move the rows that go left to the front, keeping the order on each side; returns where the right side begins."""
     low, high = start, 0
     for place in range(start, stop):
         row = rows[place]
@@ -152,9 +154,11 @@ def _divide(codes, rows, spare, start, stop, chosen, boundary, size, heavier_lef
     return low
 
 
-def best_split(histogram: Integers, sizes: Integers) -> tuple[int, int] | None:
-    """The attribute and boundary that `grow` would choose at a node with these histograms, shape (attributes, codes,
-    classes); None where none lowers gini."""
+def best_gini_split(histogram: Integers, sizes: Integers) -> tuple[int, int] | None:
+    """The split that `grow_gini_tree` would choose at a node: attribute and boundary; None if none lowers the index.
+
+    `histogram` has shape (attributes, codes, classes).
+    """
     rows = histogram.sum(axis=2).sum(axis=1).max(keepdims=True)
     chosen, boundary, _ = _best(histogram, sizes, histogram.shape[2], rows)
     return None if chosen < 0 else (int(chosen), int(boundary))

@@ -1,53 +1,57 @@
-"""Equation 3 over the leaves of a tree: how many rows of each class lie in each, all tests of a path taken together.
+"""Reconstructs the class counts at the leaves of a tree: Equation 3 of Agrawal & Srikant (2000) over leaves.
 
-The paper rebuilds one attribute at a time and lets ranks say which rows go together, so a leaf's numbers still mix rows
-from its neighbours: with the true distribution of every attribute in hand, Function 2 at 100 % uniform privacy is
-learned to 76 % that way (`scumble reproduce as-limits`). A leaf is a box of intervals, and noise on the attributes of a
-row is independent. So how likely a row is blurred from a leaf into what it tells is a product over the tested
-attributes, and the paper's iteration over leaves in place of intervals takes neighbours apart again. The tests stay as
-they were grown; only the numbers they are pruned and judged by change.
+The paper reconstructs one attribute at a time and associates values with intervals by rank. The counts of a leaf
+therefore still contain rows of neighbouring leaves: even with the true distribution of every attribute, Function 2 at
+100 % uniform privacy reaches only 76 % accuracy (`scumble reproduce as-limits`).
 
-Within a leaf an attribute is taken to be distributed as its class is between the leaf's bounds.
+A leaf is a box of intervals, and the noise on different attributes of a row is independent. The likelihood of a row's
+report given a leaf is thus a product over the attributes that the path tests. The paper's iteration, with leaves in
+place of intervals, separates neighbouring leaves. The tests of the tree do not change; only the counts do, which
+pruning and prediction use.
+
+Assumption: within a leaf, an attribute has the reconstructed distribution of its class, restricted to the leaf's
+bounds.
 """
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from scumble.compiled import compiled
 from scumble.mining.perturbed.association import whole_counts
-from scumble.mining.perturbed.growth import LEAF, Grown
-from scumble.mining.perturbed.rows import Partitions, Rows
-from scumble.mining.reconstruction.iteration import Floats, stopping_difference
-from scumble.model.counts import Integers
+from scumble.mining.perturbed.growth import GiniTree
+from scumble.mining.perturbed.rows import IntervalPartitions, PerturbedRows
+from scumble.mining.reconstruction.iteration import stopping_difference
+from scumble.mining.tree_model import LEAF
+from scumble.model.counts import Floats, Integers
 
 MOST_LEAVES = 512
 LARGEST_TABLE = 2**25
-"""Rows times leaves held at once. Beyond it evenly spaced rows stand for all: the shares of so many are sure enough."""
+"""Largest number of rows x leaves in memory. Beyond it, evenly spaced rows are used as a sample of all rows."""
 MOST_STEPS = 200
 LEAF_STOP_SHARE = 0.1
-"""Of the chi-square test's threshold: ten times the paper's for intervals. Leaves overlap more than intervals, and late
-steps fit the noise: on people of the paper's functions, drawn with other seeds than the figures', 100 steps lost up to
-5 points that 20 to 40 had won."""
+"""The stopping difference as a share of the chi-square threshold: ten times the paper's value for intervals. Leaves
+overlap more than intervals, and late steps fit noise: on the paper's functions (with other seeds than the figures) 100
+steps lost up to 5 points of accuracy that 20 to 40 steps had gained."""
 
-Box = Mapping[int, tuple[int, int]]
-"""The codes an attribute has at a leaf, from the first to before the last, for those that a test on its path names."""
+LeafBox = Mapping[int, tuple[int, int]]
+"""For each attribute that the path to a leaf tests: the range of its codes, from the first to before the last."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Marginals:
-    """What is known of each attribute by itself: its intervals, and the shares of each class in them."""
+    """The reconstructed distribution of each attribute in each class."""
 
-    parts: Partitions
+    parts: IntervalPartitions
     shares: Floats
     """Shape (attributes, classes, intervals)."""
 
 
-def with_leaves_reconstructed(tree: Grown, rows: Rows, known: Marginals) -> Grown:
-    """The same tests with the classes' numbers rebuilt at every leaf, and added up above."""
+def with_leaves_reconstructed(tree: GiniTree, rows: PerturbedRows, known: Marginals) -> GiniTree:
+    """The same tests, with reconstructed class counts at the leaves and their sums above."""
     boxes = leaf_boxes(tree, [int(part.intervals[-1]) for part in known.parts.each])
     leaves = np.array(list(boxes))
     counts = np.zeros_like(tree.counts)
@@ -55,18 +59,16 @@ def with_leaves_reconstructed(tree: Grown, rows: Rows, known: Marginals) -> Grow
         members = np.flatnonzero(rows.labels == label)
         if len(members):
             start = tree.counts[leaves, label] + 0.5
-            chances = _chances(rows, members, known, label, list(boxes.values()))
-            counts[leaves, label] = whole_counts(_iterate(chances, start / start.sum()), len(members))
-    # Children come after their parents, so going backwards meets them first.
-    for node in range(len(counts) - 1, -1, -1):
-        if tree.feature[node] != LEAF:
-            counts[node] = counts[tree.left[node]] + counts[tree.right[node]]
-    return Grown(feature=tree.feature, cut=tree.cut, left=tree.left, right=tree.right, counts=counts)
+            likelihoods = _likelihoods(rows, members, known, label, list(boxes.values()))
+            counts[leaves, label] = whole_counts(_iterate(likelihoods, start / start.sum()), len(members))
+    for node in tree.bottom_up():
+        counts[node] = counts[tree.left[node]] + counts[tree.right[node]]
+    return replace(tree, counts=counts)
 
 
-def leaf_boxes(tree: Grown, ends: list[int]) -> dict[int, Box]:
-    """The box of every leaf; `ends` are the codes there are of each attribute."""
-    boxes: dict[int, Box] = {}
+def leaf_boxes(tree: GiniTree, ends: list[int]) -> dict[int, LeafBox]:
+    """The box of every leaf; `ends` is the number of codes of each attribute."""
+    boxes: dict[int, LeafBox] = {}
     stack: list[tuple[int, dict[int, tuple[int, int]]]] = [(0, {})]
     while stack:
         node, box = stack.pop()
@@ -80,15 +82,17 @@ def leaf_boxes(tree: Grown, ends: list[int]) -> dict[int, Box]:
     return boxes
 
 
-def _chances(rows: Rows, members: Integers, known: Marginals, label: int, boxes: list[Box]) -> npt.NDArray[np.float32]:
-    """How much likelier each row's published values are from each leaf than from the whole class: shape (rows, leaves).
+def _likelihoods(
+    rows: PerturbedRows, members: Integers, known: Marginals, label: int, boxes: list[LeafBox]
+) -> npt.NDArray[np.float32]:
+    """Pr[report | leaf, class] / Pr[report | class] for each row and leaf: shape (rows, leaves).
 
-    A missing value says nothing.
+    A missing value has ratio one.
     """
     every = max(math.ceil(len(members) * len(boxes) / LARGEST_TABLE), 1)
     codes = rows.codes[members[::every]]
     bins = known.parts.kernels.shape[1]
-    # The bin after the last one is that of missing values.
+    # The bin after the last one is for missing values.
     tables: list[npt.NDArray[np.float32]] = []
     numbers: dict[tuple[int, int, int], int] = {}
     for box in boxes:
@@ -109,14 +113,14 @@ def _chances(rows: Rows, members: Integers, known: Marginals, label: int, boxes:
 
 
 def _ratios(known: Marginals, label: int, attribute: int, low: int, high: int) -> npt.NDArray[np.float32]:
-    """By bin: how likely a value of the class between two codes is blurred into it, over how likely any value is."""
+    """Pr[bin | class, value between two codes] / Pr[bin | class] for each bin, and one for a missing value."""
     part, kernel = known.parts.each[attribute], known.parts.kernels[attribute]
     shares = known.shares[attribute, label]
     overlap = np.minimum(high, part.intervals[1:]) - np.maximum(low, part.intervals[:-1])
     inside = np.zeros_like(shares)
     inside[: part.size] = np.maximum(overlap, 0) / np.diff(part.intervals)
     weights = inside * shares
-    # Where the class has nothing, as much as there is room.
+    # Where the class has no mass, assume a uniform distribution over the cells.
     weights = weights / weights.sum() if weights.sum() > 0 else inside / inside.sum()
     whole = kernel @ shares
     ratio = np.divide(kernel @ weights, whole, out=np.zeros_like(whole), where=whole > 0)
@@ -135,14 +139,14 @@ def _multiply(places, which, owner, tables, result):  # type: ignore[no-untyped-
             result[row, leaf] = product
 
 
-def _iterate(chances: npt.NDArray[np.float32], start: Floats) -> Floats:
-    """Equation 3 with a row for each bin and a leaf for each interval, from `start`, until two estimates are alike."""
-    shares, rows = start, len(chances)
+def _iterate(likelihoods: npt.NDArray[np.float32], start: Floats) -> Floats:
+    """Equation 3 with rows as bins and leaves as intervals, from `start`, until two successive estimates are close."""
+    shares, rows = start, len(likelihoods)
     limit = stopping_difference(len(start), LEAF_STOP_SHARE)
     for _ in range(MOST_STEPS):
-        expected = chances @ shares.astype(np.float32)
+        expected = likelihoods @ shares.astype(np.float32)
         weight = np.divide(np.float32(1), expected, out=np.zeros_like(expected), where=expected > 0)
-        raised = shares * (weight @ chances)
+        raised = shares * (weight @ likelihoods)
         new = raised / raised.sum() if raised.sum() > 0 else shares
         change = rows * float(((new - shares) ** 2 / np.maximum(shares, np.finfo(np.float64).tiny)).sum())
         shares = new

@@ -1,64 +1,68 @@
-"""Decision trees from blurred rows: Global, ByClass and Local of Agrawal & Srikant (2000, section 4), or uncorrected.
+"""Decision trees from perturbed rows: Global, ByClass and Local of Agrawal & Srikant (2000, section 4), or uncorrected.
 
-Split points are boundaries of intervals, chosen by gini. Global and ByClass reconstruct once, at the root, and keep the
-association of values and intervals down the tree. Local reconstructs again at each node until few rows are left.
+Split points are boundaries of intervals, chosen by the gini index. Global and ByClass reconstruct once, at the root,
+and keep the association of values with intervals for the whole tree. Local reconstructs at every node that has enough
+rows.
 
-Where Local needs reading: rows reach a node by their blurred values, so for an attribute that has been split on, noise
-is no longer distributed as the noise model says, and a reconstruction at the node deconvolves a slice as if it were the
-whole. Done to the letter it is worse than no correction. So a node reconstructs the attributes that no test on its path
-has used, for which the noise is still as it was, and keeps the association of the others.
+Local differs from the paper in one point. Rows reach a node by their perturbed values, so for an attribute that the
+path has tested, the noise at the node no longer has the distribution of the noise model. Reconstructing it anyway, as
+the paper says, is worse than no correction. A node therefore reconstructs only the attributes that its path has not
+tested, and keeps the association of the others.
 
-Beyond the paper, ByClass and Local end by reconstructing the leaves (`leaf_reconstruction`), and are pruned by what
-that finds; `Leaves.ASSOCIATED` leaves it out.
+Beyond the paper, ByClass and Local finally reconstruct the class counts of their leaves (`leaf_reconstruction`) and
+prune by these. `Leaves.ASSOCIATED` omits this step.
 """
 
+from dataclasses import replace
 from enum import StrEnum
 
 import numpy as np
 
-from scumble.mining.perturbed.description_length import bits_of_a_test, kept, prune, spared_errors
-from scumble.mining.perturbed.growth import LEAF, Codes, Grown, best_split, grow
+from scumble.mining.perturbed.description_length import bits_of_a_test, errors_worth_a_split, prune, splits_to_keep
+from scumble.mining.perturbed.growth import GiniTree, IntervalCodes, best_gini_split, grow_gini_tree
 from scumble.mining.perturbed.leaf_reconstruction import MOST_LEAVES, Marginals, with_leaves_reconstructed
-from scumble.mining.perturbed.rows import Rows
+from scumble.mining.perturbed.rows import PerturbedRows
 from scumble.mining.reconstruction.iteration import (
     FEWEST_INTERVALS,
     POINTS_PER_INTERVAL,
     STOP_SHARE,
     number_of_intervals,
 )
+from scumble.mining.tree_model import LEAF
 from scumble.model.counts import Integers
 
 LOCAL_ROWS = FEWEST_INTERVALS * POINTS_PER_INTERVAL
-"""Below so many rows Local reconstructs no more: fewer than ten intervals would have their hundred points."""
+"""With fewer rows at a node, Local stops reconstructing: it needs ten intervals of a hundred points each."""
 LOCAL_STEP = 10
-"""Local rounds its number of intervals down to a multiple of this, so that few kernels serve all nodes."""
+"""Local rounds its number of intervals down to a multiple of this, so that nodes share kernels."""
 
 
 class Algorithm(StrEnum):
-    """How a tree is learned from blurred rows."""
+    """How a tree is learned from perturbed rows."""
 
     UNCORRECTED = "uncorrected"
-    """Values as they are: the paper's Randomized on blurred rows, its Original on true ones."""
+    """No correction: the paper's Randomized on perturbed rows, its Original on true rows."""
     GLOBAL = "global"
     BYCLASS = "byclass"
     LOCAL = "local"
 
 
 class Leaves(StrEnum):
-    """Where the numbers of rows at the leaves of ByClass and Local come from."""
+    """Where ByClass and Local get the class counts of their leaves from."""
 
     RECONSTRUCTED = "reconstructed"
-    """The paper's iteration once more, over leaves in place of intervals."""
+    """From Equation 3, over leaves in place of intervals."""
     ASSOCIATED = "associated"
-    """The rows that the association sends there: the paper to the letter."""
+    """From the rows that the association sends to the leaf, as in the paper."""
 
 
 FIRST_SHARE = 1 / 3
-"""Of a test's bits, before leaves are reconstructed: what looks useless by mixed numbers may not be by better ones."""
+"""The share of a test's bits that pruning charges before the leaves are reconstructed. A split that looks useless by
+the associated counts may prove useful by the reconstructed ones."""
 
 
-def train(
-    rows: Rows,
+def train_tree(
+    rows: PerturbedRows,
     algorithm: Algorithm,
     *,
     intervals: int | None = None,
@@ -67,9 +71,11 @@ def train(
     local_rows: int = LOCAL_ROWS,
     stop_share: float = STOP_SHARE,
     leaves: Leaves = Leaves.RECONSTRUCTED,
-) -> Grown:
-    """A tree whose cuts are codes: of true values, or of published ones where nothing is corrected. A tree that is not
-    pruned keeps the association at its leaves, of which there are too many to reconstruct."""
+) -> GiniTree:
+    """Learn a tree. Its cuts are codes of true values, or of reported values if nothing is corrected.
+
+    An unpruned tree keeps the associated counts: it has too many leaves to reconstruct.
+    """
     number = intervals or number_of_intervals(len(rows.labels))
     everyone, every = np.arange(len(rows.labels)), range(len(rows.attributes))
     known = None
@@ -87,36 +93,36 @@ def train(
     if not (pruned and by_class and leaves is Leaves.RECONSTRUCTED):
         known = None
     first = bits if known is None else FIRST_SHARE * bits
-    spared = spared_errors(first) if pruned else 0.0
+    spared = errors_worth_a_split(first) if pruned else 0.0
     if algorithm is Algorithm.LOCAL:
         tree = _LocalGrowth(rows, spared, local_rows, number, stop_share).grow(codes, edges)
     else:
-        tree = _with_edges(grow(codes, rows.labels, everyone, sizes, rows.classes, spared=spared), edges)
+        tree = _with_edges(grow_gini_tree(codes, rows.labels, everyone, sizes, rows.classes, spared=spared), edges)
     if not pruned:
         return tree
-    tree = prune(tree, kept(tree, first))
+    tree = prune(tree, splits_to_keep(tree, first))
     if known is None:
         return tree
-    while (tree.feature == LEAF).sum() > MOST_LEAVES:
+    while tree.leaves > MOST_LEAVES:
         first *= 2
-        tree = prune(tree, kept(tree, first))
+        tree = prune(tree, splits_to_keep(tree, first))
     tree = with_leaves_reconstructed(tree, rows, known)
-    return prune(tree, kept(tree, bits))
+    return prune(tree, splits_to_keep(tree, bits))
 
 
-def _with_edges(tree: Grown, edges: list[Integers]) -> Grown:
-    """Cuts between intervals as cuts between codes."""
+def _with_edges(tree: GiniTree, edges: list[Integers]) -> GiniTree:
+    """The tree with cuts between codes in place of cuts between intervals."""
     cut = tree.cut.copy()
     for attribute, places in enumerate(edges):
         here = tree.feature == attribute
         cut[here] = places[cut[here]]
-    return Grown(feature=tree.feature, cut=cut, left=tree.left, right=tree.right, counts=tree.counts)
+    return replace(tree, cut=cut)
 
 
 class _LocalGrowth:
-    """The growth of one Local tree; nodes are collected in lists, parents before children."""
+    """Grows one Local tree. Nodes are collected in lists, parents before children."""
 
-    def __init__(self, rows: Rows, spared: float, fewest: int, most: int, stop_share: float) -> None:
+    def __init__(self, rows: PerturbedRows, spared: float, fewest: int, most: int, stop_share: float) -> None:
         self._rows = rows
         self._spared = spared
         self._fewest = fewest
@@ -125,7 +131,7 @@ class _LocalGrowth:
         self._links: list[list[int]] = []
         self._counts: list[Integers] = []
 
-    def grow(self, codes: Codes, edges: list[Integers]) -> Grown:
+    def grow(self, codes: IntervalCodes, edges: list[Integers]) -> GiniTree:
         everyone = np.arange(len(self._rows.labels))
         stack = [(self._add(everyone), everyone, codes, edges, frozenset[int]())]
         while stack:
@@ -138,7 +144,7 @@ class _LocalGrowth:
                 continue
             if len(self._links) > 1:
                 codes, edges = self._reconstruct(rows, codes, edges, used)
-            best = best_split(self._histogram(rows, codes, edges), np.array([len(e) - 1 for e in edges]))
+            best = best_gini_split(self._histogram(rows, codes, edges), np.array([len(e) - 1 for e in edges]))
             if best is None:
                 continue
             attribute, boundary = best
@@ -148,11 +154,11 @@ class _LocalGrowth:
             stack.append((right, rows[~goes_left], codes[~goes_left], edges, used | {attribute}))
             stack.append((left, rows[goes_left], codes[goes_left], edges, used | {attribute}))
         feature, cut, left_of, right_of = np.array(self._links).T
-        return Grown(feature=feature, cut=cut, left=left_of, right=right_of, counts=np.array(self._counts))
+        return GiniTree(feature=feature, cut=cut, left=left_of, right=right_of, counts=np.array(self._counts))
 
     def _reconstruct(
-        self, rows: Integers, codes: Codes, edges: list[Integers], used: frozenset[int]
-    ) -> tuple[Codes, list[Integers]]:
+        self, rows: Integers, codes: IntervalCodes, edges: list[Integers], used: frozenset[int]
+    ) -> tuple[IntervalCodes, list[Integers]]:
         which = [attribute for attribute in range(len(edges)) if attribute not in used]
         if not which:
             return codes, edges
@@ -166,7 +172,7 @@ class _LocalGrowth:
             edges[attribute] = parts.each[attribute].intervals
         return codes, edges
 
-    def _histogram(self, rows: Integers, codes: Codes, edges: list[Integers]) -> Integers:
+    def _histogram(self, rows: Integers, codes: IntervalCodes, edges: list[Integers]) -> Integers:
         classes, labels = self._rows.classes, self._rows.labels[rows]
         widest = max(len(each) - 1 for each in edges)
         tables = []
@@ -178,17 +184,17 @@ class _LocalGrowth:
         return np.stack(tables)
 
     @staticmethod
-    def _sides(column: Codes, boundary: int, size: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+    def _sides(column: IntervalCodes, boundary: int, size: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
         below = column < boundary
         missing = column >= size
         heavier_left = 2 * below.sum() >= (~missing).sum()
         return below | (missing & heavier_left)
 
-    def _finish(self, node: int, rows: Integers, codes: Codes, edges: list[Integers]) -> None:
-        """Below here the association stands: grow the rest of the branch by it."""
+    def _finish(self, node: int, rows: Integers, codes: IntervalCodes, edges: list[Integers]) -> None:
+        """Grow the subtree below a node with the association of this node, without further reconstruction."""
         sizes = np.array([len(each) - 1 for each in edges], dtype=np.int64)
         labels = self._rows.labels[rows]
-        branch = grow(codes, labels, np.arange(len(rows)), sizes, self._rows.classes, spared=self._spared)
+        branch = grow_gini_tree(codes, labels, np.arange(len(rows)), sizes, self._rows.classes, spared=self._spared)
         branch = _with_edges(branch, edges)
         first = len(self._links) - 1
         numbers = np.concatenate([[node], first + np.arange(1, len(branch.feature))])

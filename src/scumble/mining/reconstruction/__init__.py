@@ -1,1 +1,1 @@
-"""Distributions of true values from perturbed ones: the iteration of Agrawal and Srikant, and its smoothing."""
+"""Reconstructs the distribution of true values from perturbed ones: Agrawal & Srikant (2000, section 3), and EMS."""

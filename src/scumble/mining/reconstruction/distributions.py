@@ -1,5 +1,7 @@
-"""The distributions of a blurred table, of all rows and of each class: as observed, as rebuilt, and as they were where
-that is known."""
+"""The distributions of a perturbed table, for all rows and for each class: perturbed, reconstructed, and original.
+
+The original distribution is included if the true rows are given.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -8,26 +10,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.mining.reconstruction.iteration import Floats, Partition, number_of_intervals, partition
-from scumble.mining.reconstruction.smoothing import Rule, rebuild
-from scumble.model.counts import Integers
+from scumble.mining.reconstruction.iteration import IntervalPartition, interval_partition, number_of_intervals
+from scumble.mining.reconstruction.smoothing import Rule, reconstruct_by_rule
+from scumble.model.counts import Floats, Integers
 from scumble.model.local.channel import transition
 from scumble.model.local.noise_model import NoiseModel
-from scumble.model.local.randomized_attribute import BlurredAttribute
+from scumble.model.local.randomized_attribute import RandomizedAttribute
 from scumble.model.local.randomizers import Truthful
 from scumble.model.schema import Attribute
 from scumble.model.taxonomy import Grid
 
 MOST_CATEGORIES = 200
 LARGEST_KERNEL = 4_000_000
-"""Where the class is blurred, values and classes are rebuilt together, unless that takes a larger kernel than this."""
+"""Largest kernel for which values and perturbed classes are reconstructed jointly."""
 
 Blocks = Iterable[Mapping[str, npt.NDArray[np.integer]]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Histogram:
-    """Shares that add up to one (all zero where there is nothing), over intervals of numbers or over categories."""
+    """Shares over intervals of numbers or over categories. They sum to one, or to zero if there are no values."""
 
     shares: Floats
     edges: Floats | None = None
@@ -46,7 +48,7 @@ class Histogram:
                 }
 
     def distance(self, other: "Histogram") -> float:
-        """Total variation distance, values taken to be spread evenly within an interval."""
+        """The total variation distance, if values are uniform within each interval."""
         if self.edges is None or other.edges is None:
             return float(np.abs(self.shares - other.shares).sum() / 2)
         edges = np.union1d(self.edges, other.edges)
@@ -59,8 +61,10 @@ class Histogram:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Distribution:
-    """An attribute among all rows, or among those of one class. `rows` is how many there are, estimated where the class
-    was blurred."""
+    """The distribution of an attribute among all rows, or among those of one class (`group`).
+
+    `rows` is their number; it is estimated if the class was perturbed.
+    """
 
     attribute: str
     group: str | None
@@ -75,24 +79,24 @@ class Distribution:
         return {**known, "randomized": self.randomized, "reconstructed": self.reconstructed}
 
     def distances(self) -> dict[str, float]:
-        """To the original, where it is known."""
+        """The distances to the original distribution, if it is known."""
         if self.original is None:
             return {}
         return {name: self.original.distance(each) for name, each in self.histograms.items() if name != "original"}
 
 
 def distributions(
-    noise: NoiseModel, blurred: Blocks, true: Blocks | None = None, rule: Rule = Rule.SMOOTHED
+    noise: NoiseModel, randomized: Blocks, true: Blocks | None = None, rule: Rule = Rule.SMOOTHED
 ) -> list[Distribution]:
-    """Every told attribute among all rows, and every predictor in each class where there is a class."""
-    observed = _tables(blurred, noise.published.attributes, noise.published.target, noise)
+    """Every reported attribute among all rows, and every predictor in each class if there is a class."""
+    observed = _tables(randomized, noise.published.attributes, noise.published.target, noise)
     original = None
     if true is not None:
-        attributes = tuple(noise.schema[name] for name in noise.told)
+        attributes = tuple(noise.schema[name] for name in noise.reported)
         original = _tables(true, attributes, noise.published.target, noise)
     return [
         each
-        for name in noise.told
+        for name in noise.reported
         for each in _of_attribute(noise, name, observed[name], None if original is None else original[name], rule)
     ]
 
@@ -100,7 +104,7 @@ def distributions(
 def _tables(
     blocks: Blocks, attributes: tuple[Attribute, ...], target: str | None, noise: NoiseModel
 ) -> dict[str, Integers]:
-    """How many rows have each code, by class: shape (classes, codes)."""
+    """The number of rows by class and code: shape (classes, codes)."""
     classes = len(noise.published.classes)
     sizes = {attribute.name: attribute.domain.size for attribute in attributes}
     tables = {name: np.zeros(classes * size, dtype=np.int64) for name, size in sizes.items()}
@@ -115,14 +119,14 @@ def _tables(
 def _of_attribute(
     noise: NoiseModel, name: str, observed: Integers, original: Integers | None, rule: Rule
 ) -> Iterator[Distribution]:
-    blurred, target = noise[name], noise.published.target
-    part, missing = _partition(blurred, int(observed.sum()))
+    randomized, target = noise[name], noise.published.target
+    part, missing = _partition(randomized, int(observed.sum()))
     bins = _joined(observed, part.bins)
     tables = np.vstack([bins.sum(axis=0), bins])
-    rebuilt, rows = _rebuilt(part, tables, None if target is None else noise[target], rule)
+    found, rows = _reconstructed(part, tables, None if target is None else noise[target], rule)
     true = None if original is None else _joined(original, part.intervals)
     groups: list[str | None] = [None]
-    if target is not None and name != target and len(rebuilt) > 1:
+    if target is not None and name != target and len(found) > 1:
         groups += noise.published.classes
     for place, group in enumerate(groups):
         seen = bins.sum(axis=0) if group is None else bins[place - 1]
@@ -131,39 +135,46 @@ def _of_attribute(
             attribute=name,
             group=group,
             rows=float(rows[place]),
-            randomized=_histogram(blurred.published, part.bins, seen, missing),
-            reconstructed=_histogram(blurred.attribute, part.intervals, rebuilt[place], missing),
-            original=None if was is None else _histogram(blurred.attribute, part.intervals, was, missing),
+            randomized=_histogram(randomized.published, part.bins, seen, missing),
+            reconstructed=_histogram(randomized.attribute, part.intervals, found[place], missing),
+            original=None if was is None else _histogram(randomized.attribute, part.intervals, was, missing),
         )
 
 
-def _partition(blurred: BlurredAttribute, rows: int) -> tuple[Partition, bool]:
-    """Intervals by the paper's rule, categories one by one; and whether the last one holds missing numbers."""
-    domain, inputs = blurred.attribute.domain, blurred.channel.inputs
+def _partition(randomized: RandomizedAttribute, rows: int) -> tuple[IntervalPartition, bool]:
+    """The paper's number of intervals, or one per category; and whether the last one is for missing numbers."""
+    domain, inputs = randomized.attribute.domain, randomized.channel.inputs
     if not isinstance(domain, Grid):
         wanted = inputs if inputs <= MOST_CATEGORIES else number_of_intervals(rows)
-        return partition(blurred, np.unique(np.arange(wanted + 1) * inputs // wanted)), False
+        return interval_partition(randomized, np.unique(np.arange(wanted + 1) * inputs // wanted)), False
     number = number_of_intervals(rows)
     places = np.unique(np.append(np.arange(number + 1) * domain.cells // number, inputs))
-    return partition(blurred, places), inputs > domain.cells
+    return interval_partition(randomized, places), inputs > domain.cells
 
 
 def _joined(table: Integers, edges: Integers) -> Integers:
-    """Codes between two edges together; what lies beyond the last edge is missing and left out."""
+    """Counts summed between the edges. Codes beyond the last edge are missing values and left out."""
     return np.add.reduceat(table[:, : int(edges[-1])], edges[:-1], axis=1)
 
 
-def _rebuilt(part: Partition, tables: Integers, target: BlurredAttribute | None, rule: Rule) -> tuple[Floats, Floats]:
-    """Shares of all rows and of each class, and how many rows they are. All rows alone where classes are too many."""
-    if target is None or isinstance(target.blur, Truthful):
-        return np.stack([rebuild(table, part, rule) for table in tables]), tables.sum(axis=1).astype(np.float64)
-    every = rebuild(tables[0], part, rule)[np.newaxis]
+def _reconstructed(
+    part: IntervalPartition, tables: Integers, target: RandomizedAttribute | None, rule: Rule
+) -> tuple[Floats, Floats]:
+    """Reconstructed shares of all rows and of each class, and their numbers of rows.
+
+    If the joint kernel would be too large, of all rows only.
+    """
+    if target is None or isinstance(target.randomizer, Truthful):
+        return np.stack([reconstruct_by_rule(table, part, rule) for table in tables]), tables.sum(axis=1).astype(
+            np.float64
+        )
+    every = reconstruct_by_rule(tables[0], part, rule)[np.newaxis]
     classes = len(tables) - 1
     if part.kernel.size * classes**2 > LARGEST_KERNEL:
         return every, tables[:1].sum(axis=1).astype(np.float64)
     edges = np.arange(classes + 1)
     kernel: Floats = np.kron(part.kernel, transition(target.channel, edges, edges)).astype(np.float64)
-    joint = rebuild(tables[1:].T.ravel(), part, rule, kernel).reshape(part.size, classes).T
+    joint = reconstruct_by_rule(tables[1:].T.ravel(), part, rule, kernel).reshape(part.size, classes).T
     totals = joint.sum(axis=1, keepdims=True)
     by_class = np.divide(joint, totals, out=np.zeros_like(joint), where=totals > 0)
     return np.vstack([every, by_class]), tables[0].sum() * np.concatenate([[1.0], totals[:, 0]])

@@ -1,16 +1,16 @@
-"""Distributions of true values from blurred ones: Equation 3 of Agrawal & Srikant (2000) over intervals.
+"""Reconstructs a distribution from perturbed values: the iteration of Agrawal & Srikant (2000, Equation 3).
 
-Start with the uniform distribution and apply Bayes' rule to all blurred values at once, again and again:
+Starting from the uniform distribution, each step applies Bayes' rule to all perturbed values:
 
     Pr'(p) = 1/n  sum over bins s of  N(s) K(s, p) Pr(p) / sum over t of K(s, t) Pr(t)
 
-K(s, p) is how likely a value in interval p is blurred into bin s. Bins cover all places a blurred value can lie, beyond
-the domain too. With the paper's kernel, the density of the noise between middles, this is what they print; with the
-exact one (the default) it is expectation maximization for a histogram as the true density, so every step raises the
-likelihood and the limit is the most likely histogram (Agrawal & Aggarwal 2001). The discrete and the categorical case
-differ in the kernel alone.
+N(s) is the number of perturbed values in bin s. The kernel K(s, p) is the probability that a value in interval p is
+perturbed into bin s. Bins cover all possible reports, including those beyond the domain. With the exact kernel (the
+default) this is expectation maximization for a histogram: every step increases the likelihood, and the limit is the
+maximum likelihood histogram (Agrawal & Aggarwal 2001). With the midpoint kernel it is the algorithm as printed in the
+paper. Discretized and categorical attributes differ only in the kernel.
 
-The denominators are shared by all p, so a step costs O(bins x intervals), whatever the number of rows.
+All p share the denominators, so a step costs O(bins x intervals), independent of the number of rows.
 """
 
 from dataclasses import dataclass
@@ -21,11 +21,16 @@ import numpy.typing as npt
 from scipy.stats import chi2
 
 from scumble.errors import InputError
-from scumble.model.counts import Integers
-from scumble.model.local.channel import Additive, Channel, Grouping, Replacing, midpoint_transition, transition
-from scumble.model.local.randomized_attribute import BlurredAttribute
-
-Floats = npt.NDArray[np.float64]
+from scumble.model.counts import Floats, Integers
+from scumble.model.local.channel import (
+    AdditiveChannel,
+    Channel,
+    GroupingChannel,
+    ReplacementChannel,
+    midpoint_transition,
+    transition,
+)
+from scumble.model.local.randomized_attribute import RandomizedAttribute
 
 POINTS_PER_INTERVAL = 100
 FEWEST_INTERVALS = 10
@@ -36,7 +41,7 @@ MOST_ITERATIONS = 10_000
 
 
 def number_of_intervals(rows: int) -> int:
-    """The paper's rule: a hundred points an interval on average, but no fewer than 10 and no more than 100.
+    """The paper's rule: an average of 100 points per interval, with at least 10 and at most 100 intervals.
 
     >>> [number_of_intervals(rows) for rows in (0, 5_000, 10**6)]
     [10, 50, 100]
@@ -46,67 +51,78 @@ def number_of_intervals(rows: int) -> int:
 
 @cache
 def stopping_difference(intervals: int, share: float = STOP_SHARE) -> float:
-    """A share of the chi-square test's threshold; in the paper, one hundredth. It fixes neither level nor degrees of
-    freedom: we take 95 %, one degree fewer than there are intervals, and the difference between counts."""
+    """The stopping difference: a share of the chi-square threshold, 1 % in the paper.
+
+    The paper gives neither the level nor the degrees of freedom. We use 95 %, one degree fewer than intervals, and
+    the difference between counts.
+    """
     return share * float(chi2.ppf(STOP_CONFIDENCE, max(intervals - 1, 1)))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Partition:
-    """Intervals of a domain, bins of its widened one, and the kernel between them."""
+class IntervalPartition:
+    """Intervals of the true domain, bins of the reported domain, and the kernel between them."""
 
     intervals: Integers
     """Edges over the codes of true values."""
     bins: Integers
-    """Edges over the published codes."""
+    """Edges over the reported codes."""
     kernel: Floats
     """Shape (bins, intervals)."""
     ordered: bool
     additive: bool
-    """Whether noise was added, so that neighbouring intervals are hard to tell apart."""
+    """Whether noise is added, so that neighbouring intervals are hard to distinguish."""
 
     @property
     def size(self) -> int:
         return len(self.intervals) - 1
 
+    def interval_of(self, codes: npt.NDArray[np.integer]) -> Integers:
+        """The interval of each true code; a code beyond them all, a missing value, gets the number of intervals."""
+        return np.searchsorted(self.intervals, codes, side="right") - 1
+
     def bin_of(self) -> Integers:
-        """The bin of every published code."""
+        """The bin of every reported code."""
         return np.repeat(np.arange(len(self.bins) - 1), np.diff(self.bins))
 
     def observe(self, codes: npt.NDArray[np.integer]) -> Integers:
-        """How many published codes fall into each bin; a code beyond them all is a missing value and not counted."""
+        """The number of reported codes in each bin. A code beyond all bins is a missing value and not counted."""
         counts = np.bincount(codes, minlength=int(self.bins[-1]))[: int(self.bins[-1])]
         return np.add.reduceat(counts, self.bins[:-1])
 
 
-def partition(blurred: BlurredAttribute, intervals: int | Integers, *, kernel: str = "exact") -> Partition:
-    """Intervals of nearly equal numbers of cells, or with the given edges, and matching bins.
+def interval_partition(
+    randomized: RandomizedAttribute, intervals: int | Integers, *, kernel: str = "exact"
+) -> IntervalPartition:
+    """Divide an attribute into this many intervals of nearly equal numbers of cells, or at the given edges.
 
-    Where noise is added, the bins inside the domain are the intervals, and equally wide ones go on beyond its ends;
-    other blurs have few outcomes, and each is a bin of its own. No interval is finer than a cell.
+    For additive noise, the bins are the intervals, continued with the same width beyond both ends of the domain. Other
+    randomizers have few different reports, and each is a bin. No interval is finer than a cell.
     """
-    channel = blurred.channel
+    channel = randomized.channel
     if isinstance(intervals, int):
         places = np.unique(np.arange(intervals + 1) * channel.inputs // intervals)
     else:
         places = np.asarray(intervals, dtype=np.int64)
         if len(places) < 2 or places[0] != 0 or places[-1] != channel.inputs or (np.diff(places) <= 0).any():
-            raise InputError(f"The intervals do not cover the {channel.inputs} cells in order. Give edges from 0 on.")
+            raise InputError(
+                f"The intervals do not cover the {channel.inputs} cells in order. Give edges from 0 to that number."
+            )
     bins = _bins(channel, places)
     if kernel not in ("exact", "midpoint"):
-        raise InputError(f"There is no kernel {kernel!r}. Choose exact or midpoint.")
-    if kernel == "midpoint" and isinstance(channel, Additive):
+        raise InputError(f"Unknown kernel {kernel!r}. Available: exact, midpoint.")
+    if kernel == "midpoint" and isinstance(channel, AdditiveChannel):
         matrix = midpoint_transition(channel, places, bins)
     else:
         matrix = transition(channel, places, bins)
-    additive = isinstance(channel, Additive)
-    return Partition(intervals=places, bins=bins, kernel=matrix, ordered=channel.ordered, additive=additive)
+    additive = isinstance(channel, AdditiveChannel)
+    return IntervalPartition(intervals=places, bins=bins, kernel=matrix, ordered=channel.ordered, additive=additive)
 
 
 def _bins(channel: Channel, intervals: Integers) -> Integers:
-    if isinstance(channel, Replacing | Grouping):
+    if isinstance(channel, ReplacementChannel | GroupingChannel):
         return np.arange(channel.outputs + 1) if channel.outputs <= 2 * MOST_INTERVALS else _grouped(channel, intervals)
-    assert isinstance(channel, Additive)
+    assert isinstance(channel, AdditiveChannel)
     inside = intervals * channel.refine + channel.margin
     width = max(channel.inputs * channel.refine // (len(intervals) - 1), 1)
     before = np.arange(inside[0], 0, -width)[:0:-1]
@@ -114,23 +130,23 @@ def _bins(channel: Channel, intervals: Integers) -> Integers:
     return np.unique(np.concatenate([[0], before, inside, after, [channel.outputs]]))
 
 
-def _grouped(channel: Replacing | Grouping, intervals: Integers) -> Integers:
-    """Of many outcomes, those of one interval together."""
-    if isinstance(channel, Replacing):
+def _grouped(channel: ReplacementChannel | GroupingChannel, intervals: Integers) -> Integers:
+    """Bins that merge the reports of one interval."""
+    if isinstance(channel, ReplacementChannel):
         return intervals
     return np.unique(np.concatenate([channel.groups[intervals[:-1]], [channel.outputs]]))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reconstruction:
-    """Estimated shares of the true values in each interval: shape (..., intervals); and how it ended."""
+    """The estimated shares of the true values, shape (..., intervals), and how the iteration ended."""
 
     shares: Floats
     iterations: int
     converged: bool
 
 
-def reconstruct(
+def reconstruct_shares(
     observed: npt.NDArray[np.number],
     kernel: Floats,
     *,
@@ -141,10 +157,10 @@ def reconstruct(
     """Iterate Equation 3 for many tables of counts at once.
 
     `observed` has shape (attributes, classes, bins) and `kernel` (attributes, bins, intervals), or both without the
-    first axes: (bins,) or (classes, bins) with (bins, intervals). A kernel padded with zero columns and rows gives
-    shares of zero there. Each table stops by itself, when two estimates differ by less than a share of the chi-square
-    test's threshold (`stopping_difference`; 0 goes on until `most`). A table without counts, such as a class with no
-    rows, keeps the uniform distribution. A `smoother` (see `smoothing.py`) is applied after each step.
+    first axes: (bins,) or (classes, bins) with (bins, intervals). Zero columns that pad a kernel get shares of zero.
+    Each table stops independently, when two successive estimates differ by less than `stopping_difference`; with a
+    `stop_share` of 0 it runs `most` steps. A table without counts, such as a class without rows, keeps the uniform
+    distribution. A `smoother` (see `smoothing.py`) is applied after each step.
     """
     kernels = kernel if kernel.ndim == 3 else kernel[np.newaxis]
     counts = np.asarray(observed, dtype=np.float64).reshape(len(kernels), -1, kernels.shape[1])
@@ -173,8 +189,11 @@ def reconstruct(
 
 
 def _step(counts: Floats, kernels: Floats, transposed: Floats, shares: Floats) -> tuple[Floats, Floats]:
-    """One application of Equation 3, and how many points it explains. A bin that no interval explains, which the
-    paper's kernel has near the ends of uniform noise, is left out of the sum."""
+    """One step of Equation 3, and the number of points it uses.
+
+    A bin with probability zero from every interval is left out. The midpoint kernel has such bins at the ends of
+    uniform noise.
+    """
     expected = shares @ transposed
     explained = expected > 0
     ratio = np.divide(counts, expected, out=np.zeros_like(counts), where=explained)
@@ -185,7 +204,9 @@ def _step(counts: Floats, kernels: Floats, transposed: Floats, shares: Floats) -
 
 
 def warner_inverse(observed: npt.NDArray[np.number], kernel: Floats) -> Floats:
-    """The estimate without iteration (Warner 1965): the kernel's inverse applied to observed shares. Unbiased, and
-    negative now and then."""
+    """The estimate without iteration (Warner 1965): the inverse of the kernel applied to the observed shares.
+
+    It is unbiased but can be negative.
+    """
     total = np.sum(observed, axis=-1, keepdims=True)
     return np.linalg.solve(kernel, (observed / total)[..., np.newaxis])[..., 0]

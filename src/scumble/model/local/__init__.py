@@ -1,4 +1,4 @@
-"""Local randomizers: what a person does to their own record, and the exact law of the result.
+"""Local randomizers: how a person perturbs their own record, and the exact distribution of the report.
 
-Pure values and probabilities: no randomness is drawn here.
+Parameters and probabilities only. Random bits are drawn in `scumble.privacy`.
 """

@@ -1,8 +1,7 @@
-"""Channels: what the code of a true value becomes, given one even word of 62 bits. Pure functions; the words come from
-`scumble.privacy.noise`, or from a simulation.
+"""Channels: from the code of a true value to the code that is reported, given one uniform 62-bit word.
 
-A channel also tells a receiver how likely each published code is, given where the true value lies: `transition` for
-the iteration that reconstructs, exact down to the weights.
+Channels are pure functions. The words come from `scumble.privacy.noise`, or from a simulation. `transition` computes
+the transition matrix Pr[reported bin | true interval] that reconstruction needs, exactly from the integer weights.
 """
 
 from dataclasses import dataclass
@@ -12,10 +11,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from scumble.model.counts import Integers
+from scumble.model.counts import Floats, Integers
 from scumble.model.local.noise_law import TOTAL
-
-Floats = npt.NDArray[np.float64]
 
 
 class Channel(Protocol):
@@ -27,25 +24,25 @@ class Channel(Protocol):
     def outputs(self) -> int: ...
     @property
     def ordered(self) -> bool:
-        """Whether a larger outcome speaks for a larger value, so that values can be matched by rank."""
+        """Whether a larger report indicates a larger value, so that reports can be matched to intervals by rank."""
 
     def apply(self, codes: npt.NDArray[np.integer], words: Integers) -> Integers:
-        """The published code of each true one."""
+        """The reported code of each true code."""
 
     def below(self, outcomes: Integers, codes: Integers) -> Floats:
-        """The chance that the published code lies below each of `outcomes`, given each of `codes`: shape (o, c)."""
+        """Pr[reported code < outcome | true code], for all `outcomes` and `codes`: shape (outcomes, codes)."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Additive:
-    """The value's place, `refine` steps of noise a cell, plus noise from -reach to reach, clamped to the outputs."""
+class AdditiveChannel:
+    """Adds noise from -reach to reach, in steps of 1 / `refine` cell, and clamps the sum to the outputs."""
 
     weights: Integers
-    """By noise, from -reach on: 2 reach + 1 of them."""
+    """The weight of each noise value from -reach to reach; they sum to 2^62."""
     cells: int
     refine: int
     margin: int
-    """How many places the outputs go beyond the domain on each side."""
+    """How many steps the outputs extend beyond the domain on each side."""
 
     ordered = True
 
@@ -70,15 +67,15 @@ class Additive:
     def below(self, outcomes: Integers, codes: Integers) -> Floats:
         running = np.concatenate([[0], np.cumsum(self.weights)]) / TOTAL
         places = outcomes[:, np.newaxis] - (codes * self.refine + self.margin - self.reach)[np.newaxis, :]
-        chance = running[np.clip(places, 0, len(self.weights))]
-        chance[outcomes <= 0] = 0.0
-        chance[outcomes >= self.outputs] = 1.0
-        return chance
+        probability = running[np.clip(places, 0, len(self.weights))]
+        probability[outcomes <= 0] = 0.0
+        probability[outcomes >= self.outputs] = 1.0
+        return probability
 
 
 @dataclass(frozen=True, kw_only=True)
-class Replacing:
-    """The truth with weight `truth`, each other value with weight `other`."""
+class ReplacementChannel:
+    """Reports the true value with weight `truth` and each other value with weight `other`, out of 2^62."""
 
     size: int
     truth: int
@@ -106,11 +103,11 @@ class Replacing:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Grouping:
-    """No chance at all: each value is told as its group, the truth being a group for each value."""
+class GroupingChannel:
+    """Reports the group of each value, without randomness. With one group per value, this reports the value itself."""
 
     groups: Integers
-    """The group of each code, ascending from 0."""
+    """The group of each code: ascending from 0."""
 
     ordered = True
 
@@ -134,10 +131,9 @@ CHUNK = 2**21
 
 
 def transition(channel: Channel, intervals: Integers, bins: Integers) -> Floats:
-    """How likely a published code falls into each bin, the true one lying evenly in each interval.
+    """Pr[reported code in bin | true code uniform in interval]: shape (bins, intervals), columns sum to one.
 
-    `intervals` are edges over the channel's inputs, `bins` edges over its outputs, each from 0 to the end; the result
-    has shape (bins, intervals) and columns that add up to one.
+    `intervals` are edges over the channel's inputs and `bins` edges over its outputs, each from 0 to the end.
     """
     result = np.empty((len(bins) - 1, len(intervals) - 1))
     for place, (low, high) in enumerate(pairwise(intervals.tolist())):
@@ -149,10 +145,10 @@ def transition(channel: Channel, intervals: Integers, bins: Integers) -> Floats:
     return result
 
 
-def midpoint_transition(channel: Additive, intervals: Integers, bins: Integers) -> Floats:
-    """The paper's kernel: the density of the noise at the distance between the middles of bin and interval.
+def midpoint_transition(channel: AdditiveChannel, intervals: Integers, bins: Integers) -> Floats:
+    """The kernel of Agrawal & Srikant (2000, section 3): the noise density between the midpoints of bin and interval.
 
-    Unlike `transition` it takes no account of the widths, and uniform noise may leave a bin that no interval explains.
+    Unlike `transition` it ignores the widths. With uniform noise a bin may have probability zero from every interval.
     """
     middles = (intervals[:-1] + intervals[1:] - 1) / 2 * channel.refine + channel.margin
     targets = (bins[:-1] + bins[1:] - 1) / 2

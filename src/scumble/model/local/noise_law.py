@@ -1,9 +1,9 @@
-"""Exact laws of noise: whole-number weights that add up to 2^62, the same for who blurs and for who reconstructs.
+"""Exact noise distributions: integer weights that sum to 2^62.
 
-A value is blurred by one word, a whole number drawn evenly from [0, 2^62), looked up in the running totals of the
-weights. So the law in force is exactly these weights over 2^62: a receiver computes the same ones from the public
-parameters, and a promise of local differential privacy is a statement about whole numbers, which is checked on them
-where they are made. Nothing here is random.
+Each value is perturbed with one word, a uniform integer from [0, 2^62), which is looked up in the cumulative weights.
+The distribution is therefore exactly weight / 2^62. A receiver computes the same weights from the public parameters.
+Local differential privacy is then an inequality between integers, and it is checked when the weights are computed.
+Nothing in this module is random.
 """
 
 import math
@@ -11,7 +11,6 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from scumble.errors import InputError
 from scumble.model.budget import budget_text
@@ -20,17 +19,17 @@ from scumble.model.counts import Integers
 WORD_BITS = 62
 TOTAL = 2**WORD_BITS
 LONGEST_LAW = 2**22
-"""Weights beyond this would take more memory than a coarser step is worth."""
+"""Largest number of weights. A finer step than this is not worth its memory."""
 LARGEST_LOCAL_EPSILON = Fraction(16)
-"""Beyond it an attribute is as good as told, and 62 bits no longer carry the law exactly."""
+"""A larger epsilon protects practically nothing, and 62 bits no longer represent the distribution exactly."""
 GAUSSIAN_REACH = 6
-"""Gaussian noise ends at six standard deviations, which one value in five hundred million would pass."""
+"""Gaussian noise is truncated at six standard deviations, beyond which lies one value in five hundred million."""
 
 
 def exp_below(exponent: Fraction) -> Fraction:
-    """A rational number at most e^exponent and within 2^-60 of it relatively, for 0 <= exponent <= 16.
+    """A rational lower bound of e^exponent with a relative error below 2^-60, for 0 <= exponent <= 16.
 
-    The series of e^x has positive terms, so every partial sum lies below; so does what rounding down leaves.
+    The terms of the series of e^x are positive, so partial sums are lower bounds, and rounding down keeps them so.
 
     >>> 0 <= math.e - float(exp_below(Fraction(1))) < 1e-15
     True
@@ -50,11 +49,11 @@ def _round_down(number: Fraction) -> Fraction:
 
 def check_length(steps: int) -> None:
     if steps > LONGEST_LAW:
-        raise InputError(f"The noise would have {steps:,} values, more than {LONGEST_LAW:,}. Give a larger step.")
+        raise InputError(f"The noise would have {steps:,} values, more than {LONGEST_LAW:,}. Use a larger step.")
 
 
 def uniform_weights(reach: int) -> Integers:
-    """Every whole number from -reach to reach alike. What division leaves over goes to the middle, one each."""
+    """Equal weights for the integers from -reach to reach. The remainder of the division goes to the middle ones."""
     size = 2 * reach + 1
     check_length(size)
     weights = np.full(size, TOTAL // size, dtype=np.int64)
@@ -65,13 +64,13 @@ def uniform_weights(reach: int) -> Integers:
 
 
 def gaussian_weights(sigma: Fraction) -> Integers:
-    """A normal distribution rounded to whole numbers and cut off at six standard deviations; sigma in steps."""
-    from scipy.special import ndtr  # takes a while
+    """A normal distribution rounded to integers and truncated at six standard deviations; `sigma` is in steps."""
+    from scipy.special import ndtr  # imported late: it is slow
 
     reach = math.ceil(GAUSSIAN_REACH * sigma)
     check_length(2 * reach + 1)
     upper = (np.arange(reach + 1) + 0.5) / float(sigma)
-    # From the tail inwards, where differences of small numbers are exact.
+    # Differences are taken in the lower tail, where they lose no precision.
     half = ndtr(-(upper - 1 / float(sigma))) - ndtr(-upper)
     mass = half[0] + 2 * half[1:].sum()
     weights = np.floor(half / mass * TOTAL).astype(np.int64)
@@ -81,13 +80,14 @@ def gaussian_weights(sigma: Fraction) -> Integers:
 
 @lru_cache(maxsize=64)
 def laplace_weights(cells: int, epsilon: Fraction) -> Integers:
-    """Discrete Laplace noise on -(cells - 1) .. cells - 1 for numbers 0 .. cells - 1 that are clamped afterwards.
+    """Discrete Laplace noise on -(cells - 1) .. cells - 1 for values 0 .. cells - 1; the sum is clamped afterwards.
 
-    The two ends hold all that lies beyond them. With p[n] the weight at distance n and t[n] that of all distances of
-    at least n to one side, the clamped sum is epsilon-locally private if every p[n] / p[n + 1] and t[n] / t[n + 1] lies
-    within e^(epsilon / (cells - 1)): an outcome inside has weight p[|outcome - value|], an outcome at an end has t of
-    its distance, and two values are at most cells - 1 steps apart. Both are checked here on the whole numbers, against
-    a rational bound from below. Rounding is made good by a rate lowered until they hold.
+    The two extreme weights contain the whole tails. Let p[n] be the weight at distance n, and t[n] the weight of all
+    distances of at least n on one side. The clamped sum is epsilon-locally private if p[n] / p[n + 1] and
+    t[n] / t[n + 1] and their inverses are at most e^(epsilon / (cells - 1)): a report inside the range has weight
+    p[|report - value|], a report at an end has t at its distance, and two values are at most cells - 1 steps apart.
+    Both conditions are checked on the integers, against a rational lower bound of the power. The decay rate is lowered
+    until the rounded weights satisfy them.
     """
     check_local_epsilon(epsilon)
     last = cells - 1
@@ -95,7 +95,7 @@ def laplace_weights(cells: int, epsilon: Fraction) -> Integers:
     if last == 0:
         return np.array([TOTAL], dtype=np.int64)
     bound = exp_below(epsilon / last)
-    # A rate lowered by this share makes good what rounding the least weight can do to a ratio; a first guess.
+    # First guess of the share by which to lower the rate, from the effect of rounding on the smallest weight.
     least = float(epsilon / last) / 4 * math.exp(-float(epsilon)) * TOTAL
     guess = (16 / least + 2**-48) / float(epsilon / last)
     for bits in range(min(40, math.floor(-math.log2(guess))), 0, -1):
@@ -104,13 +104,13 @@ def laplace_weights(cells: int, epsilon: Fraction) -> Integers:
         if _within(weights, bound):
             return np.concatenate([weights[:0:-1], weights])
     raise InputError(
-        f"Laplace noise over {cells:,} cells at epsilon {budget_text(epsilon)} does not fit exact weights. Give a "
-        "larger step."
+        f"Laplace noise over {cells:,} cells at epsilon {budget_text(epsilon)} does not fit 62-bit weights. Use "
+        "a larger step."
     )
 
 
 def _laplace_half(last: int, rate: float) -> Integers:
-    """Rounded weights by distance. What rounding leaves over goes where it matters least: to the heaviest."""
+    """Rounded weights by distance. The remainder goes to the largest weight, where its relative effect is smallest."""
     mass = np.exp(-rate * np.arange(last + 1)) * math.tanh(rate / 2)
     mass[last] = math.exp(-rate * last) / (1 + math.exp(-rate))
     weights = np.floor(mass * TOTAL).astype(np.int64)
@@ -123,7 +123,7 @@ def _laplace_half(last: int, rate: float) -> Integers:
 
 
 def _within(weights: Integers, bound: Fraction) -> bool:
-    """Whether neighbouring weights by distance, and neighbouring tails, are within the bound, in exact arithmetic."""
+    """Whether the ratios of adjacent weights, and of adjacent tails, are within the bound, in exact arithmetic."""
     inner = weights[:-1].astype(object)
     tails = np.cumsum(weights[::-1].astype(object))[::-1]
     for numbers in (inner, tails):
@@ -134,9 +134,9 @@ def _within(weights: Integers, bound: Fraction) -> bool:
 
 
 def response_weights(size: int, epsilon: Fraction) -> tuple[int, int]:
-    """k-ary randomized response (Kairouz, Oh & Viswanath 2014): the weights of the truth and of each other value.
+    """k-ary randomized response (Kairouz, Oh & Viswanath 2014): the weights of the true value and of each other value.
 
-    The truth may be at most e^epsilon times as likely as another value: `truth <= bound * other` in whole numbers.
+    The true value may be at most e^epsilon times as likely as another value: `truth <= bound * other` in integers.
     """
     check_local_epsilon(epsilon)
     if size == 1:
@@ -148,7 +148,7 @@ def response_weights(size: int, epsilon: Fraction) -> tuple[int, int]:
 
 
 def retain_weights(size: int, probability: Fraction) -> tuple[int, int]:
-    """The truth with the given probability (rounded down), else one of the others evenly."""
+    """The weights that report the true value with this probability (rounded down), and each other value equally."""
     if size == 1:
         return TOTAL, 0
     other = math.ceil(TOTAL * (1 - probability) / (size - 1))
@@ -156,11 +156,13 @@ def retain_weights(size: int, probability: Fraction) -> tuple[int, int]:
 
 
 def response_epsilon(truth: int, other: int) -> Fraction:
-    """The least epsilon in millionths, up to 16, whose bound covers a response's odds truth : other."""
+    """The smallest epsilon, a multiple of 10^-6 up to 16, that covers the odds truth : other of a response."""
     low, high = 0, int(LARGEST_LOCAL_EPSILON) * 10**6
     odds = Fraction(max(truth, other), max(min(truth, other), 1))
     if odds > exp_below(LARGEST_LOCAL_EPSILON):
-        raise InputError(f"Retaining a value with odds of {float(odds):.3g} promises nothing. Retain it less often.")
+        raise InputError(
+            f"Reporting the true value with odds of {float(odds):.3g} protects nothing. Retain it less often."
+        )
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if exp_below(Fraction(middle, 10**6)) >= odds else (middle, high)
@@ -170,11 +172,6 @@ def response_epsilon(truth: int, other: int) -> Fraction:
 def check_local_epsilon(epsilon: Fraction) -> None:
     if not 0 < epsilon <= LARGEST_LOCAL_EPSILON:
         raise InputError(
-            f"A local epsilon of {budget_text(epsilon)} for one attribute is beyond {LARGEST_LOCAL_EPSILON}, which "
-            "promises nothing. Spend less on it, or tell the truth and say so."
+            f"The local epsilon of one attribute is {budget_text(epsilon)}, but must be above 0 and at most "
+            f"{LARGEST_LOCAL_EPSILON}: more protects nothing. Lower it, or report the attribute truthfully."
         )
-
-
-def shares(weights: Integers) -> npt.NDArray[np.float64]:
-    """Weights as probabilities."""
-    return weights / TOTAL

@@ -1,4 +1,7 @@
-"""The noise model of a table: how each attribute was blurred, what that promises, and what a receiver needs to know."""
+"""The noise model of a table: the randomizer of every attribute, the guarantee that follows, and the reported schema.
+
+It is public: a receiver needs it to reconstruct distributions.
+"""
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -11,14 +14,14 @@ from typing import Any
 from scumble.errors import InputError
 from scumble.model.budget import budget_text, parse_budget
 from scumble.model.guarantee import IntervalPrivacy, LocalDP
-from scumble.model.local.randomized_attribute import BlurredAttribute
+from scumble.model.local.randomized_attribute import RandomizedAttribute
 from scumble.model.local.randomizers import (
-    BLURS,
-    Blur,
+    RANDOMIZERS,
     Discretized,
     Gaussian,
     Laplace,
     RandomizedResponse,
+    Randomizer,
     Retained,
     Truthful,
     Uniform,
@@ -36,54 +39,64 @@ NOISES = ("gaussian", "uniform", "discretized")
 
 @dataclass(frozen=True, kw_only=True)
 class NoiseModel:
-    """A schema of true values and a blur for each of its attributes, the class included."""
+    """The schema of the true values and a randomizer for each of its attributes, the class included."""
 
     schema: Schema
-    blurs: Mapping[str, Blur]
+    randomizers: Mapping[str, Randomizer]
     confidence: Fraction = USUAL_CONFIDENCE
-    """At which the widths of interval privacy are stated."""
+    """The confidence at which the widths of interval privacy are stated."""
 
     def __post_init__(self) -> None:
         names = [attribute.name for attribute in self.schema.attributes]
-        if set(names) != set(self.blurs):
-            odd = sorted(set(names) ^ set(self.blurs))
-            raise InputError(f"The noise model and the schema differ in {', '.join(odd)}. Blur every attribute once.")
+        if set(names) != set(self.randomizers):
+            odd = sorted(set(names) ^ set(self.randomizers))
+            raise InputError(
+                f"The noise model and the schema differ in {', '.join(odd)}. Give each attribute one randomizer."
+            )
         _ = self.attributes
         if not any(self._costs(name) or self._widths(name) for name in names):
-            raise InputError("The noise model blurs nothing. Blur at least one attribute, or publish the truth openly.")
+            raise InputError("The noise model perturbs no attribute. Perturb at least one.")
         _ = self.published
 
     @cached_property
-    def attributes(self) -> Mapping[str, BlurredAttribute]:
-        """Each attribute with its blur, in the schema's order."""
-        return {a.name: BlurredAttribute(attribute=a, blur=self.blurs[a.name]) for a in self.schema.attributes}
+    def attributes(self) -> Mapping[str, RandomizedAttribute]:
+        """Each attribute with its randomizer, in the order of the schema."""
+        return {
+            a.name: RandomizedAttribute(attribute=a, randomizer=self.randomizers[a.name])
+            for a in self.schema.attributes
+        }
 
-    def __getitem__(self, name: str) -> BlurredAttribute:
+    def __getitem__(self, name: str) -> RandomizedAttribute:
         self.schema[name]  # refuses a name it does not know
         return self.attributes[name]
 
     @cached_property
-    def told(self) -> tuple[str, ...]:
-        """The attributes that are published."""
-        return tuple(name for name, blur in self.blurs.items() if not isinstance(blur, Withheld))
+    def reported(self) -> tuple[str, ...]:
+        """The names of the attributes that are published: perturbed, or reported without noise."""
+        return tuple(name for name, randomizer in self.randomizers.items() if not isinstance(randomizer, Withheld))
 
     @cached_property
     def published(self) -> Schema:
-        """The schema of blurred values: widened domains, without what is withheld and without identifiers."""
-        attributes = tuple(a.published for name, a in self.attributes.items() if name in self.told)
-        target = self.schema.target if self.schema.target in self.told else None
+        """The schema of the reports: widened domains, without withheld attributes and identifiers."""
+        attributes = tuple(a.published for name, a in self.attributes.items() if name in self.reported)
+        target = self.schema.target if self.schema.target in self.reported else None
         return replace(self.schema, attributes=attributes, target=target, identifiers=())
 
     @cached_property
     def guarantee(self) -> LocalDP | IntervalPrivacy:
-        """Local differential privacy of all that is blurred, budgets added, if each blur has it; else intervals."""
-        widths = {n: w for n in self.told if self._costs(n) is None and (w := self._widths(n)) is not None}
-        costs = {n: c for n in self.told if (c := self._costs(n)) is not None}
+        """Local differential privacy, epsilons added, if all perturbed attributes have it; else interval privacy."""
+        widths = {n: w for n in self.reported if self._costs(n) is None and (w := self._widths(n)) is not None}
+        costs = {n: c for n in self.reported if (c := self._costs(n)) is not None}
         if not widths:
             return LocalDP(epsilon=sum(costs.values(), Fraction(0)), covers=tuple(costs))
         widths |= {n: w for n in costs if (w := self._widths(n)) is not None}
-        ordered = {n: (self.confidence, _rounded_down(widths[n])) for n in self.told if n in widths}
-        return IntervalPrivacy(intervals=ordered)
+        ordered = {n: (self.confidence, _rounded_down(widths[n])) for n in self.reported if n in widths}
+        categories = {
+            name: (self.schema[name].domain.size, _rounded_up(randomizer.probability))
+            for name in ordered
+            if isinstance(randomizer := self.randomizers[name], Retained)
+        }
+        return IntervalPrivacy(intervals=ordered, categories=categories)
 
     def _costs(self, name: str) -> Fraction | None:
         return self.attributes[name].epsilon
@@ -92,12 +105,12 @@ class NoiseModel:
         return self.attributes[name].width(self.confidence)
 
     def check_columns(self, columns: Collection[str]) -> None:
-        """Refuse a table that this noise model does not describe, by its header alone."""
-        absent = [name for name in self.told if name not in columns]
+        """Refuse a table whose header lacks a reported attribute."""
+        absent = [name for name in self.reported if name not in columns]
         if absent:
             raise InputError(
-                f"The table has no column {absent[0]!r}, which the noise model describes. Take the noise model that "
-                "was written with the table."
+                f"The table has no column {absent[0]!r}, which the noise model describes. Use the noise model that was "
+                "written with the table."
             )
 
     def to_json(self) -> dict[str, Any]:
@@ -107,8 +120,8 @@ class NoiseModel:
             "confidence": budget_text(self.confidence),
             "target": self.schema.target,
             "attributes": {
-                name: {"domain": _domain_json(blurred.attribute), "blur": _blur_json(blurred.blur)}
-                for name, blurred in self.attributes.items()
+                name: {"domain": _domain_json(randomized.attribute), "blur": _randomizer_json(randomized.randomizer)}
+                for name, randomized in self.attributes.items()
             },
         }
 
@@ -123,7 +136,7 @@ class NoiseModel:
                 schema=Schema(
                     attributes=tuple(_read_attribute(n, e["domain"]) for n, e in entries.items()), target=data["target"]
                 ),
-                blurs={name: _read_blur(entry["blur"]) for name, entry in entries.items()},
+                randomizers={name: _read_randomizer(entry["blur"]) for name, entry in entries.items()},
                 confidence=parse_confidence(data["confidence"]),
             )
         except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
@@ -140,71 +153,79 @@ def for_privacy(
     noise: str = "gaussian",
     truthful: Iterable[str] = (),
     withheld: Iterable[str] = (),
-    chosen: Mapping[str, Blur] | None = None,
+    chosen: Mapping[str, Randomizer] | None = None,
     privacy_of: Mapping[str, object] | None = None,
 ) -> NoiseModel:
-    """Interval privacy by the share of the public range: "100%" hides a value in an interval as wide as the range.
+    """Interval privacy, given as a share of the public range: "100%" is an interval as wide as the range.
 
-    Numbers get the named noise, categories are retained or replaced, the class is told truthfully, as in the paper.
-    `privacy_of` has the share of an attribute that is to differ from the rest.
+    Numbers get the named noise, categories are retained or replaced, and the class is reported without noise, as in
+    the paper. `privacy_of` gives the share of single attributes, `chosen` their randomizer.
     """
     usual, level = parse_share(privacy, name="privacy"), parse_confidence(confidence)
     shares = {name: parse_share(each, name=f"the privacy of {name!r}") for name, each in (privacy_of or {}).items()}
     for name in shares:
         schema[name]  # refuses a name it does not know
     if noise not in NOISES:
-        raise InputError(f"There is no noise {noise!r}. Choose from {', '.join(NOISES)}.")
-    told = {*truthful, *([schema.target] if schema.target is not None else [])} - set(shares)
+        raise InputError(f"Unknown noise {noise!r}. Available: {', '.join(NOISES)}.")
+    without_noise = {*truthful, *([schema.target] if schema.target is not None else [])} - set(shares)
 
-    def blur(attribute: Attribute) -> Blur:
+    def randomizer(attribute: Attribute) -> Randomizer:
         domain, share = attribute.domain, shares.get(attribute.name, usual)
         if isinstance(domain, Tree):
-            return Retained.hiding(share, level, domain.size) if domain.size > 1 else Truthful()
+            size = domain.size
+            return Retained.hiding(share, level, size, name=attribute.name) if size > 1 else Truthful()
         width = share * (Fraction(domain.edges[-1]) - Fraction(domain.edges[0]))
         if noise == "discretized":
-            return Discretized.hiding(width, level, domain)
+            return Discretized.hiding(width, level, domain, name=attribute.name)
         if domain.step is None:
             raise InputError(
-                f"{attribute.name!r} has irregular edges, so noise has no step to be added in. Give it low, high and "
-                "step, or discretize it, tell the truth or withhold it."
+                f"{attribute.name!r} has irregular edges, but noise needs a regular grid. Give it `low`, `high` and "
+                "`step` in the schema, or discretize it, report it without noise (truthful) or withhold it."
             )
         return (Gaussian if noise == "gaussian" else Uniform).hiding(width, level, Fraction(domain.step))
 
-    blurs = _settled(schema, told, withheld, chosen or {})
-    blurs |= {a.name: blur(a) for a in schema.attributes if a.name not in blurs}
-    return NoiseModel(schema=schema, blurs={a.name: blurs[a.name] for a in schema.attributes}, confidence=level)
+    randomizers = _settled(schema, without_noise, withheld, chosen or {})
+    randomizers |= {a.name: randomizer(a) for a in schema.attributes if a.name not in randomizers}
+    return NoiseModel(
+        schema=schema, randomizers={a.name: randomizers[a.name] for a in schema.attributes}, confidence=level
+    )
 
 
 def for_epsilon(
     schema: Schema, *, epsilon: object, truthful: Iterable[str] = (), withheld: Iterable[str] = ()
 ) -> NoiseModel:
-    """Local differential privacy: the budget in equal parts over a person's blurred attributes, the class included.
+    """Local differential privacy: the epsilon of a record in equal parts over its perturbed attributes and class.
 
-    Numbers on a regular grid that cannot be missing get Laplace noise, everything else randomized response.
+    Numbers on a regular grid that cannot be missing get Laplace noise, all others randomized response.
     """
     budget = parse_budget(epsilon)
-    blurs = _settled(schema, truthful, withheld, {})
-    covered = [attribute for attribute in schema.attributes if attribute.name not in blurs]
+    randomizers = _settled(schema, truthful, withheld, {})
+    covered = [attribute for attribute in schema.attributes if attribute.name not in randomizers]
     if not covered:
-        raise InputError("Every attribute is told or withheld. Leave at least one to be blurred.")
+        raise InputError("Every attribute is truthful or withheld. Leave at least one to be perturbed.")
     part = budget / len(covered)
     for attribute in covered:
         grid = attribute.domain
         numeric = isinstance(grid, Grid) and grid.step is not None and grid.missing is None
-        blurs[attribute.name] = Laplace(epsilon=part) if numeric else RandomizedResponse(epsilon=part)
-    return NoiseModel(schema=schema, blurs={a.name: blurs[a.name] for a in schema.attributes})
+        randomizers[attribute.name] = Laplace(epsilon=part) if numeric else RandomizedResponse(epsilon=part)
+    return NoiseModel(schema=schema, randomizers={a.name: randomizers[a.name] for a in schema.attributes})
 
 
 def _rounded_down(width: Fraction) -> Fraction:
-    """Six digits of a width, never more than it is."""
+    """The width rounded down to six digits."""
     scale = Fraction(10) ** (5 - math.floor(math.log10(width)))
     return math.floor(width * scale) / scale
 
 
+def _rounded_up(probability: Fraction) -> Fraction:
+    """The probability rounded up to six decimals."""
+    return Fraction(math.ceil(probability * 10**6), 10**6)
+
+
 def _settled(
-    schema: Schema, truthful: Iterable[str], withheld: Iterable[str], chosen: Mapping[str, Blur]
-) -> dict[str, Blur]:
-    settled: dict[str, Blur] = dict.fromkeys(truthful, Truthful())
+    schema: Schema, truthful: Iterable[str], withheld: Iterable[str], chosen: Mapping[str, Randomizer]
+) -> dict[str, Randomizer]:
+    settled: dict[str, Randomizer] = dict.fromkeys(truthful, Truthful())
     settled |= dict.fromkeys(withheld, Withheld())
     settled |= chosen
     for name in settled:
@@ -237,9 +258,9 @@ def _read_attribute(name: str, entry: Mapping[str, Any]) -> Attribute:
     return Attribute(name=name, domain=domain, outside=outside, missing=missing)
 
 
-def _blur_json(blur: Blur) -> dict[str, Any]:
-    told = {name: _plain(value) for name, value in vars(blur).items()}
-    return {"kind": blur.kind, **told}
+def _randomizer_json(randomizer: Randomizer) -> dict[str, Any]:
+    told = {name: _plain(value) for name, value in vars(randomizer).items()}
+    return {"kind": randomizer.kind, **told}
 
 
 def _plain(value: Any) -> Any:
@@ -248,10 +269,10 @@ def _plain(value: Any) -> Any:
     return [str(edge) for edge in value] if isinstance(value, tuple) else value
 
 
-def _read_blur(entry: Mapping[str, Any]) -> Blur:
+def _read_randomizer(entry: Mapping[str, Any]) -> Randomizer:
     readers: dict[str, Callable[[Any], Any]] = {
         "refine": int,
         "edges": lambda edges: tuple(Decimal(edge) for edge in edges),
     }
-    kind = BLURS[entry["kind"]]
+    kind = RANDOMIZERS[entry["kind"]]
     return kind(**{field.name: readers.get(field.name, Fraction)(entry[field.name]) for field in fields(kind)})

@@ -1,4 +1,7 @@
-"""One attribute with its blur: the widened domain its published values lie in, and the channel from codes to codes."""
+"""One attribute and its randomizer: the domain of the reported values, and the channel that produces them.
+
+Additive noise widens the domain; every other randomizer reports a value, or an interval, of the original one.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,7 +15,7 @@ import numpy.typing as npt
 from scumble.errors import InputError
 from scumble.model.budget import budget_text
 from scumble.model.counts import Integers
-from scumble.model.local.channel import Additive, Channel, Grouping, Replacing
+from scumble.model.local.channel import AdditiveChannel, Channel, GroupingChannel, ReplacementChannel
 from scumble.model.local.noise_law import (
     gaussian_weights,
     laplace_weights,
@@ -22,11 +25,11 @@ from scumble.model.local.noise_law import (
     uniform_weights,
 )
 from scumble.model.local.randomizers import (
-    Blur,
     Discretized,
     Gaussian,
     Laplace,
     RandomizedResponse,
+    Randomizer,
     Retained,
     Truthful,
     Uniform,
@@ -37,67 +40,71 @@ from scumble.model.taxonomy import Domain, Grid, Tree
 
 
 @dataclass(frozen=True, kw_only=True)
-class BlurredAttribute:
-    """What everybody knows of a blurred column.
+class RandomizedAttribute:
+    """The public description of one perturbed column.
 
-    A missing number stays missing, which interval privacy does not hide and local privacy refuses.
+    A missing number is reported as missing. Interval privacy does not hide that; Laplace noise refuses such an
+    attribute.
     """
 
     attribute: Attribute
-    blur: Blur
+    randomizer: Randomizer
 
     def __post_init__(self) -> None:
-        if not isinstance(self.blur, Truthful | Withheld):
-            _ = self.channel  # builds the law, so that what does not fit is refused now
+        if not isinstance(self.randomizer, Truthful | Withheld):
+            _ = self.channel  # Building it refuses a randomizer that does not fit.
 
     @cached_property
     def channel(self) -> Channel:
-        """Among numbers alone where a missing value has a code of its own and the blur adds noise."""
-        return _CHANNELS[self.blur.kind](self)
+        """The channel from true to reported codes. Additive noise leaves out the code of a missing number."""
+        return _CHANNELS[self.randomizer.kind](self)
 
     @property
     def published(self) -> Attribute:
-        """The attribute with the domain in which its blurred values lie."""
+        """The attribute with the domain of its reported values."""
         return replace(self.attribute, domain=self._published_domain())
 
     @property
     def epsilon(self) -> Fraction | None:
-        """What the blur costs where it is locally private, else None."""
-        match self.blur:
+        """The local epsilon of the randomizer; None if it has none."""
+        match self.randomizer:
             case Laplace(epsilon=epsilon) | RandomizedResponse(epsilon=epsilon):
                 return epsilon
             case Retained():
                 channel = self.channel
-                assert isinstance(channel, Replacing)
+                assert isinstance(channel, ReplacementChannel)
                 return response_epsilon(channel.truth, channel.other)
         return None
 
     def width(self, confidence: Fraction) -> Fraction | None:
-        """The interval privacy of the blur; None where it is a matter of epsilon, or of nothing at all."""
-        match self.blur:
+        """The width of the interval that contains the true value at this confidence; None without interval privacy.
+
+        A category has a number of categories as its width: see `Retained.width`.
+        """
+        match self.randomizer:
             case Uniform() | Gaussian() | Discretized():
-                return self.blur.width(confidence)
+                return self.randomizer.width(confidence)
             case Retained():
-                return self.blur.width(confidence, self.attribute.domain.size)
+                return self.randomizer.width(confidence, self.attribute.domain.size)
         return None
 
     def apply(self, codes: npt.NDArray[np.integer], words: Integers) -> Integers:
-        """The published code of each true one, by one even word of 62 bits each."""
+        """The reported code of each true code, each from one uniform 62-bit word."""
         channel = self.channel
         if channel.inputs == self.attribute.domain.size:
             return channel.apply(codes, words)
-        # One code more than the channel takes: a missing number, which stays one.
+        # The one code that the channel does not take is a missing number, which stays missing.
         missing = codes == channel.inputs
         return np.where(missing, channel.outputs, channel.apply(np.where(missing, 0, codes), words))
 
     def _published_domain(self) -> Domain:
         grid = self.attribute.domain
-        if isinstance(self.blur, Discretized):
+        if isinstance(self.randomizer, Discretized):
             assert isinstance(grid, Grid)
-            return Grid(edges=self.blur.edges, missing=grid.missing)
-        if isinstance(self.blur, Uniform | Gaussian):
+            return Grid(edges=self.randomizer.edges, missing=grid.missing)
+        if isinstance(self.randomizer, Uniform | Gaussian):
             channel, grid = self.channel, self._regular()
-            assert isinstance(channel, Additive) and grid.step is not None
+            assert isinstance(channel, AdditiveChannel) and grid.step is not None
             step = Fraction(grid.step) / channel.refine
             return Grid.regular(
                 low=_decimal(Fraction(grid.edges[0]) - channel.margin * step),
@@ -111,76 +118,86 @@ class BlurredAttribute:
         grid = self.attribute.domain
         if not isinstance(grid, Grid) or grid.step is None or grid.joined:
             raise InputError(
-                f"{self.attribute.name!r} is no number on a regular grid, so {self.blur.kind} noise has no step to be "
-                "added in. Give it low, high and step in the schema, or another blur."
+                f"{self.attribute.name!r} is not a number on a regular grid, which {self.randomizer.kind} noise needs. "
+                "Give it `low`, `high` and `step` in the schema, or choose another randomizer."
             )
         return grid
 
 
-def _truthful(blurred: BlurredAttribute) -> Channel:
-    return Grouping(groups=np.arange(blurred.attribute.domain.size))
+def _truthful(randomized: RandomizedAttribute) -> Channel:
+    return GroupingChannel(groups=np.arange(randomized.attribute.domain.size))
 
 
-def _withheld(blurred: BlurredAttribute) -> Channel:
-    raise InputError(f"{blurred.attribute.name!r} is withheld: nothing of it is published.")
+def _withheld(randomized: RandomizedAttribute) -> Channel:
+    raise InputError(f"{randomized.attribute.name!r} is withheld, so it has no reports.")
 
 
-def _uniform(blurred: BlurredAttribute) -> Channel:
-    blur, grid = blurred.blur, blurred._regular()
-    assert isinstance(blur, Uniform) and grid.step is not None
-    steps = blur.half_width * blur.refine / Fraction(grid.step) - Fraction(1, 2)
+def _uniform(randomized: RandomizedAttribute) -> Channel:
+    randomizer, grid = randomized.randomizer, randomized._regular()
+    assert isinstance(randomizer, Uniform) and grid.step is not None
+    steps = randomizer.half_width * randomizer.refine / Fraction(grid.step) - Fraction(1, 2)
     if steps.denominator != 1 or steps < 0:
         raise InputError(
-            f"{blurred.attribute.name!r}: a half width of {budget_text(blur.half_width)} is no whole number of steps "
-            f"of {grid.step}/{blur.refine} and half a one. Take what `Uniform.hiding` gives."
+            f"{randomized.attribute.name!r}: the half width {budget_text(randomizer.half_width)} is not a whole number "
+            f"of steps of {grid.step}/{randomizer.refine} plus half a step. Use the one that `Uniform.hiding` returns."
         )
     reach = int(steps)
-    return Additive(weights=uniform_weights(reach), cells=grid.cells, refine=blur.refine, margin=reach)
+    return AdditiveChannel(weights=uniform_weights(reach), cells=grid.cells, refine=randomizer.refine, margin=reach)
 
 
-def _gaussian(blurred: BlurredAttribute) -> Channel:
-    blur, grid = blurred.blur, blurred._regular()
-    assert isinstance(blur, Gaussian) and grid.step is not None
-    weights = gaussian_weights(blur.sigma * blur.refine / Fraction(grid.step))
-    return Additive(weights=weights, cells=grid.cells, refine=blur.refine, margin=len(weights) // 2)
+def _gaussian(randomized: RandomizedAttribute) -> Channel:
+    randomizer, grid = randomized.randomizer, randomized._regular()
+    assert isinstance(randomizer, Gaussian) and grid.step is not None
+    weights = gaussian_weights(randomizer.sigma * randomizer.refine / Fraction(grid.step))
+    return AdditiveChannel(weights=weights, cells=grid.cells, refine=randomizer.refine, margin=len(weights) // 2)
 
 
-def _discretized(blurred: BlurredAttribute) -> Channel:
-    blur, grid = blurred.blur, blurred.attribute.domain
-    assert isinstance(blur, Discretized)
-    if not isinstance(grid, Grid) or grid.joined or (blur.edges[0], blur.edges[-1]) != (grid.edges[0], grid.edges[-1]):
-        raise InputError(f"{blurred.attribute.name!r}: the intervals do not cover its range. Begin and end with it.")
-    edges = np.array([float(edge) for edge in blur.edges])
+def _discretized(randomized: RandomizedAttribute) -> Channel:
+    randomizer, grid = randomized.randomizer, randomized.attribute.domain
+    assert isinstance(randomizer, Discretized)
+    if (
+        not isinstance(grid, Grid)
+        or grid.joined
+        or (randomizer.edges[0], randomizer.edges[-1]) != (grid.edges[0], grid.edges[-1])
+    ):
+        raise InputError(
+            f"{randomized.attribute.name!r}: the intervals do not cover its range. Begin and end with the range."
+        )
+    edges = np.array([float(edge) for edge in randomizer.edges])
     lows = grid.edge_floats[:-1]
     if not np.isin(edges[:-1], lows).all():
-        raise InputError(f"{blurred.attribute.name!r}: an interval begins inside a cell. Put edges where cells meet.")
-    return Grouping(groups=np.searchsorted(edges, lows, side="right") - 1)
+        raise InputError(
+            f"{randomized.attribute.name!r}: an interval begins inside a cell. Put edges where cells meet."
+        )
+    return GroupingChannel(groups=np.searchsorted(edges, lows, side="right") - 1)
 
 
-def _laplace(blurred: BlurredAttribute) -> Channel:
-    blur, grid = blurred.blur, blurred._regular()
-    assert isinstance(blur, Laplace)
+def _laplace(randomized: RandomizedAttribute) -> Channel:
+    randomizer, grid = randomized.randomizer, randomized._regular()
+    assert isinstance(randomizer, Laplace)
     if grid.missing is not None:
         raise InputError(
-            f"{blurred.attribute.name!r} may be missing, which Laplace noise does not hide. Use randomized response on "
-            "a few cells, or take `missing` out of the schema."
+            f"{randomized.attribute.name!r} may be missing, which Laplace noise does not hide. Use randomized response "
+            "on a coarse grid, or remove `missing` from the schema."
         )
-    return Additive(weights=laplace_weights(grid.cells, blur.epsilon), cells=grid.cells, refine=1, margin=0)
+    return AdditiveChannel(
+        weights=laplace_weights(grid.cells, randomizer.epsilon), cells=grid.cells, refine=1, margin=0
+    )
 
 
-def _replacing(blurred: BlurredAttribute) -> Channel:
-    blur, size = blurred.blur, blurred.attribute.domain.size
-    if isinstance(blur, RandomizedResponse):
-        truth, other = response_weights(size, blur.epsilon)
+def _replacing(randomized: RandomizedAttribute) -> Channel:
+    randomizer, size = randomized.randomizer, randomized.attribute.domain.size
+    if isinstance(randomizer, RandomizedResponse):
+        truth, other = response_weights(size, randomizer.epsilon)
     else:
-        assert isinstance(blur, Retained)
-        if not isinstance(blurred.attribute.domain, Tree):
-            raise InputError(f"{blurred.attribute.name!r} is a number. Retaining or replacing is for categories.")
-        truth, other = retain_weights(size, blur.probability)
-    return Replacing(size=size, truth=truth, other=other)
+        assert isinstance(randomizer, Retained)
+        if not isinstance(randomized.attribute.domain, Tree):
+            raise InputError(f"{randomized.attribute.name!r} is a number. Only a category can be retained or replaced.")
+        truth, other = retain_weights(size, randomizer.probability)
+    return ReplacementChannel(size=size, truth=truth, other=other)
 
 
-_CHANNELS: dict[str, Callable[[BlurredAttribute], Channel]] = {
+_CHANNELS: dict[str, Callable[[RandomizedAttribute], Channel]] = {
     Truthful.kind: _truthful,
     Withheld.kind: _withheld,
     Uniform.kind: _uniform,

@@ -1,8 +1,10 @@
-"""Ways to blur one attribute, as public values: what a receiver must know, and how much each hides.
+"""Randomizers of one attribute: their public parameters, and the privacy each provides.
 
-Privacy of the first three is an interval: at confidence c the true value lies in an interval of a stated width and no
-narrower (Agrawal & Srikant 2000, Table 1: c W, c 2a, and 1.349, 3.920, 6.581 standard deviations at 50, 95 and 99.9 %;
-the paper prints 6.8 for the last). It is not differential privacy. Laplace noise and randomized response are, locally.
+Uniform noise, Gaussian noise and discretization provide interval privacy: an observer who sees the report can locate
+the true value with confidence c only in an interval of a stated width (Agrawal & Srikant 2000, section 2.1, Table 1:
+c x W, c x 2 alpha, and 1.349, 3.920, 6.581 standard deviations at 50, 95 and 99.9 %; the paper prints 6.8 for the
+last). Interval privacy is not differential privacy. Laplace noise and randomized response are locally differentially
+private.
 """
 
 import math
@@ -17,31 +19,31 @@ from scumble.model.local.noise_law import check_local_epsilon
 from scumble.model.taxonomy import Grid
 
 FINE = 100
-"""Noise is spread over at least this many steps; where the grid's own are too coarse, they are divided."""
+"""Noise takes at least this many different values. If the steps of the grid are too coarse, they are subdivided."""
 SIGMA_DIGITS = 12
 
 
 @dataclass(frozen=True, kw_only=True)
 class Truthful:
-    """The value itself. Whoever tells it is not covered for it."""
+    """Reports the value without noise. No guarantee covers it."""
 
     kind: ClassVar[str] = "truthful"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Withheld:
-    """Nothing: the attribute is not published."""
+    """Reports nothing: the attribute is not published."""
 
     kind: ClassVar[str] = "withheld"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Uniform:
-    """The value plus noise spread evenly over an interval of twice `half_width`, in the attribute's own unit."""
+    """Adds uniform noise from -`half_width` to `half_width`, in the unit of the attribute."""
 
     half_width: Fraction
     refine: int = 1
-    """Into how many steps of noise a step of the grid is divided."""
+    """The number of noise steps per step of the grid."""
     kind: ClassVar[str] = "uniform"
 
     def __post_init__(self) -> None:
@@ -53,7 +55,7 @@ class Uniform:
 
     @classmethod
     def hiding(cls, width: Fraction, confidence: Fraction, step: Fraction) -> "Uniform":
-        """The least noise that hides a value in an interval of at least this width at this confidence."""
+        """The smallest noise whose interval at this confidence has at least this width."""
         spread = width / confidence
         refine = _refinement(FINE * step / spread)
         fine = step / refine
@@ -63,7 +65,7 @@ class Uniform:
 
 @dataclass(frozen=True, kw_only=True)
 class Gaussian:
-    """The value plus normal noise of standard deviation `sigma`, in the attribute's unit, cut off at six of them."""
+    """Adds normal noise of standard deviation `sigma`, in the unit of the attribute, truncated at 6 `sigma`."""
 
     sigma: Fraction
     refine: int = 1
@@ -91,37 +93,39 @@ class Gaussian:
 
 @dataclass(frozen=True, kw_only=True)
 class Discretized:
-    """Value-class membership: the interval, between these edges, in which the value lies."""
+    """Reports the interval, between these edges, that contains the value (the paper's value-class membership)."""
 
     edges: tuple[Decimal, ...]
     kind: ClassVar[str] = "discretized"
 
     def __post_init__(self) -> None:
-        Grid(edges=self.edges)  # refuses edges that do not grow
+        Grid(edges=self.edges)  # refuses edges that do not increase
 
     def width(self, confidence: Fraction) -> Fraction:
-        """Of the narrowest interval, where they differ."""
+        """The width of the narrowest interval, times the confidence."""
         pairs = zip(self.edges, self.edges[1:], strict=False)
         return confidence * min(Fraction(right) - Fraction(left) for left, right in pairs)
 
     @classmethod
-    def hiding(cls, width: Fraction, confidence: Fraction, grid: Grid) -> "Discretized":
-        """Intervals of equal numbers of cells, as many as are wide enough."""
+    def hiding(cls, width: Fraction, confidence: Fraction, grid: Grid, *, name: str = "NAME") -> "Discretized":
+        """As many intervals of equal numbers of cells as this width allows."""
         low, high = Fraction(grid.edges[0]), Fraction(grid.edges[-1])
         for parts in range(max(math.floor((high - low) / (width / confidence)), 1), 0, -1):
             places = sorted({grid.cells * part // parts for part in range(parts + 1)})
-            blur = cls(edges=tuple(grid.edge(place) for place in places))
-            if blur.width(confidence) >= width:
-                return blur
+            randomizer = cls(edges=tuple(grid.edge(place) for place in places))
+            if randomizer.width(confidence) >= width:
+                return randomizer
         raise InputError(
-            f"No interval of the range hides a value in a width of {float(width):g} at this confidence, for all of it "
-            f"is {float(high - low):g} wide. Ask for less privacy, add noise instead, or withhold the attribute."
+            f"{name!r}: discretization cannot hide a value in a width of {float(width):g} at this confidence, for its "
+            f"range is {float(high - low):g} wide. Lower the privacy, add noise instead, or withhold the attribute."
         )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Retained:
-    """A category: the truth with this probability, else one of the others, each alike (the paper's future work)."""
+    """Reports the true category with this probability, otherwise one of the others, uniformly.
+
+    The paper leaves categories to future work (section 6)."""
 
     probability: Fraction
     kind: ClassVar[str] = "retained"
@@ -129,22 +133,28 @@ class Retained:
     def __post_init__(self) -> None:
         if not 0 < self.probability < 1:
             raise InputError(
-                f"The chance to retain is {self.probability}. Give one between 0 and 1, or tell the truth."
+                f"The probability to retain a category is {self.probability}. Give one between 0 and 1, or report the "
+                "attribute without noise (truthful)."
             )
 
     def width(self, confidence: Fraction, size: int) -> Fraction:
-        """How many categories it takes to hold the true one at this confidence, parts of one included."""
+        """The number of categories, the reported one first, that contain the true one at this confidence.
+
+        The reported category counts with `probability`, the others share the rest equally. The number is fractional.
+        """
         if confidence <= self.probability:
             return confidence / self.probability
         return 1 + (confidence - self.probability) * (size - 1) / (1 - self.probability)
 
     @classmethod
-    def hiding(cls, share: Fraction, confidence: Fraction, size: int) -> "Retained":
-        """Retaining as often as leaves at least this share of the categories possible at this confidence."""
+    def hiding(cls, share: Fraction, confidence: Fraction, size: int, *, name: str = "NAME") -> "Retained":
+        """The largest probability that leaves at least this share of the categories possible at this confidence."""
         if share >= confidence:
             raise InputError(
-                f"Of {size} categories no answer leaves {float(share):.0%} possible at {float(confidence):.0%} "
-                "confidence: that would tell nothing. Ask for less, give the chance to retain, an epsilon, or withhold."
+                f"{name!r} has {size} categories, and a privacy of {float(share):.0%} at {float(confidence):.0%} "
+                "confidence would leave all of them possible: its reports would carry no information. Give the "
+                f"probability to report the true category (--retain {name}=70%), a privacy below the confidence "
+                f"(--privacy-of {name}=50%), or leave the attribute out (--withhold {name})."
             )
         if share * size <= 1:
             return cls(probability=confidence)
@@ -153,9 +163,9 @@ class Retained:
 
 @dataclass(frozen=True, kw_only=True)
 class Laplace:
-    """A number plus discrete Laplace noise, clamped to the public range: epsilon-locally private over all of it.
+    """Adds discrete Laplace noise and clamps the sum to the public range: epsilon-locally differentially private.
 
-    Clamping loses nothing: beyond an end of the range every outcome speaks for the same values equally strongly.
+    Clamping loses no information: all reports beyond one end have the same likelihood ratios.
     """
 
     epsilon: Fraction
@@ -167,7 +177,7 @@ class Laplace:
 
 @dataclass(frozen=True, kw_only=True)
 class RandomizedResponse:
-    """The truth, or one of the other values evenly, with odds of e^epsilon for the truth: epsilon-locally private."""
+    """k-ary randomized response: reports the true value e^epsilon times as likely as each other value."""
 
     epsilon: Fraction
     kind: ClassVar[str] = "randomized-response"
@@ -176,15 +186,15 @@ class RandomizedResponse:
         check_local_epsilon(self.epsilon)
 
 
-Blur = Truthful | Withheld | Uniform | Gaussian | Discretized | Retained | Laplace | RandomizedResponse
-BLURS: dict[str, type[Blur]] = {
-    blur.kind: blur
-    for blur in (Truthful, Withheld, Uniform, Gaussian, Discretized, Retained, Laplace, RandomizedResponse)
+Randomizer = Truthful | Withheld | Uniform | Gaussian | Discretized | Retained | Laplace | RandomizedResponse
+RANDOMIZERS: dict[str, type[Randomizer]] = {
+    randomizer.kind: randomizer
+    for randomizer in (Truthful, Withheld, Uniform, Gaussian, Discretized, Retained, Laplace, RandomizedResponse)
 }
 
 
 def parse_share(value: object, *, name: str) -> Fraction:
-    """A share such as "100%", "0.95" or 1/2, exactly.
+    """The exact value of a share such as "100%", "0.95" or 1/2.
 
     >>> parse_share("95%", name="confidence"), parse_share(0.5, name="privacy")
     (Fraction(19, 20), Fraction(1, 2))
@@ -202,17 +212,17 @@ def parse_share(value: object, *, name: str) -> Fraction:
 def parse_confidence(value: object) -> Fraction:
     confidence = parse_share(value, name="confidence")
     if confidence >= 1:
-        raise InputError(f"confidence is {value}, but must be below 100%. The paper uses 95%.")
+        raise InputError(f"confidence is {value}, but must be below 100%. The usual value is 95%.")
     return confidence
 
 
 def _quantile(confidence: Fraction) -> Fraction:
-    """How many standard deviations to each side hold this share of normal noise, to twelve decimals."""
+    """How many standard deviations on each side contain this share of normal noise, to twelve decimals."""
     return Fraction(f"{NormalDist().inv_cdf(float((1 + confidence) / 2)):.{SIGMA_DIGITS}f}")
 
 
 def _refinement(wanted: Fraction) -> int:
-    """The least of 1, 2, 5, 10, 20, ... that is at least `wanted`: a decimal step stays one when divided by it."""
+    """The smallest of 1, 2, 5, 10, 20, ... that is at least `wanted`. It divides a decimal step into decimal steps."""
     scale = 1
     while True:
         for factor in (1, 2, 5):
@@ -223,9 +233,11 @@ def _refinement(wanted: Fraction) -> int:
 
 def _check_positive(name: str, value: Fraction) -> None:
     if value <= 0:
-        raise InputError(f"The noise has {name} {value}. Give a number above zero, or tell the truth.")
+        raise InputError(
+            f"The noise has {name} {value}. Give a number above zero, or report the attribute without noise (truthful)."
+        )
 
 
 def _check_refine(refine: int) -> None:
     if refine < 1:
-        raise InputError(f"`refine` is {refine}. Give a whole number, one or more.")
+        raise InputError(f"`refine` is {refine}. Give an integer of at least one.")

@@ -18,7 +18,7 @@ from scumble.comparison.contenders import JUDGE, digest_of_sources
 from scumble.comparison.summary import Mean
 from scumble.comparison.tables import digest_of_table, table_named
 from scumble.comparison.trials import CodedTable, trial
-from scumble.mining.benchmark.scores import majority, score
+from scumble.mining.benchmark.scores import majority_accuracy, score
 from scumble.reproductions.figure import Claim, Figure, Request
 
 EPSILONS = ("0.1", "0.25", "0.5", "1")
@@ -58,7 +58,7 @@ def baselines() -> tuple[float, float]:
     """BA and LA in %."""
     train, test = (part.sample(part.schema) for part in adult_split())
     raw = score(train, test, table_named("adult").schema, classifiers=("tree",))
-    return 100 * raw["tree"]["accuracy"], 100 * majority(train, test)
+    return 100 * raw["tree"]["accuracy"], 100 * majority_accuracy(train, test)
 
 
 def curves(scores: Sequence[str], request: Request) -> Curves:

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from scumble.mining.perturbed.classifier import PerturbedTreeClassifier
-from scumble.mining.reconstruction.iteration import partition
-from scumble.mining.reconstruction.smoothing import Rule, rebuild
+from scumble.mining.reconstruction.iteration import interval_partition
+from scumble.mining.reconstruction.smoothing import Rule, reconstruct_by_rule
 from scumble.model.counts import Floats, Integers
 from scumble.model.local.noise_model import NoiseModel, for_privacy
-from scumble.model.local.randomized_attribute import BlurredAttribute
-from scumble.model.local.randomizers import Blur, Discretized, Gaussian, Uniform
+from scumble.model.local.randomized_attribute import RandomizedAttribute
+from scumble.model.local.randomizers import Discretized, Gaussian, Randomizer, Uniform
 from scumble.model.schema import Attribute, Outside
 from scumble.model.taxonomy import Grid
 from scumble.privacy.noise import SimulatedWords, Simulation, simulation
@@ -29,7 +29,7 @@ Row = dict[str, Any]
 CONFIDENCES = (Fraction(1, 2), Fraction(95, 100), Fraction(999, 1000))
 PAPER_TABLE_1 = {"discretized": (0.5, 0.95, 0.999), "uniform": (0.5, 0.95, 0.999), "gaussian": (1.34, 3.92, 6.8)}
 SHAPES = ("plateau", "triangles")
-FIGURE_2_RANDOMIZERS: Mapping[str, Blur] = {
+FIGURE_2_RANDOMIZERS: Mapping[str, Randomizer] = {
     "gaussian": Gaussian(sigma=Fraction(1, 4)),
     "uniform": Uniform(half_width=Fraction(4995, 10_000)),
 }
@@ -89,11 +89,11 @@ def figure_2(*, points: int = TRAINING, seed: int | None = None, rule: Rule = Ru
     for shape in SHAPES:
         true = np.minimum((_shape(shape, points, draw) * grid.cells).astype(np.int64), grid.cells - 1)
         for noise, randomizer in FIGURE_2_RANDOMIZERS.items():
-            randomized = BlurredAttribute(attribute=attribute, blur=randomizer)
+            randomized = RandomizedAttribute(attribute=attribute, randomizer=randomizer)
             reports = randomized.apply(true, SimulatedWords(draw).draw(b"", (), true))
-            part = partition(randomized, FIGURE_2_INTERVALS)
+            part = interval_partition(randomized, FIGURE_2_INTERVALS)
             observed = part.observe(reports)
-            estimate = rebuild(observed, part, rule)
+            estimate = reconstruct_by_rule(observed, part, rule)
             low = randomized.published.domain
             assert isinstance(low, Grid)
             first = int(np.searchsorted(low.edge_floats[part.bins], 0.0))

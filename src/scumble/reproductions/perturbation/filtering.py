@@ -12,9 +12,9 @@ import numpy as np
 
 from scumble.charts import Chart, Panel, Point, Series
 from scumble.model.counts import Floats
-from scumble.model.local.channel import Additive
+from scumble.model.local.channel import AdditiveChannel
 from scumble.model.local.noise_model import for_privacy
-from scumble.model.local.randomized_attribute import BlurredAttribute
+from scumble.model.local.randomized_attribute import RandomizedAttribute
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Grid
 from scumble.privacy.noise import SimulatedWords, Simulation, simulation
@@ -67,10 +67,10 @@ def filtered(published: Floats, variances: Floats) -> Floats:
     return mean + (published - mean) @ np.linalg.solve(whole, true)
 
 
-def noise_variance(randomized: BlurredAttribute) -> float:
+def noise_variance(randomized: RandomizedAttribute) -> float:
     """The variance of the noise that the model describes, in the attribute's unit."""
     channel, grid = randomized.channel, randomized.attribute.domain
-    assert isinstance(channel, Additive) and isinstance(grid, Grid) and grid.step is not None
+    assert isinstance(channel, AdditiveChannel) and isinstance(grid, Grid) and grid.step is not None
     weights = channel.weights / channel.weights.sum()
     steps = np.arange(len(weights)) - channel.reach
     return float((weights * steps**2).sum()) * (float(grid.step) / channel.refine) ** 2
@@ -81,7 +81,7 @@ def widths(noise: str, number: int, correlation: float, *, people: int = PEOPLE,
     draw = simulation(seed)
     model = for_privacy(schema(number), privacy="100%", noise=noise)
     true = correlated(number, correlation, people, draw)
-    names = model.told
+    names = model.reported
     cells = {name: np.floor(true[:, place] * 10 + 1e-9).astype(np.int64) for place, name in enumerate(names)}
     reports = perturb_block(model, cells, words=SimulatedWords(draw))
     published = published_matrix(model, reports, names)

@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.charts import Chart, Panel, Point, Series
-from scumble.mining.perturbed.growth import LEAF, Grown
-from scumble.mining.perturbed.rows import Partitions, Rows
-from scumble.mining.perturbed.tree import Algorithm, Leaves, train
+from scumble.mining.perturbed.growth import GiniTree
+from scumble.mining.perturbed.rows import IntervalPartitions, PerturbedRows
+from scumble.mining.perturbed.tree import Algorithm, Leaves, train_tree
 from scumble.mining.reconstruction.iteration import STOP_SHARE
+from scumble.mining.tree_model import LEAF
 from scumble.model.counts import Floats, Integers
 from scumble.model.local.noise_model import for_privacy
 from scumble.privacy.noise import SimulatedWords, simulation
@@ -45,7 +46,7 @@ RUNS = 3
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RowsWithTruth(Rows):
+class RowsWithTruth(PerturbedRows):
     """Perturbed rows whose distributions are computed from the true values instead of reconstructed."""
 
     true: npt.NDArray[np.integer]
@@ -55,7 +56,7 @@ class RowsWithTruth(Rows):
         self,
         rows: Integers,
         groups: Integers,
-        parts: Partitions,
+        parts: IntervalPartitions,
         which: Sequence[int],
         stop_share: float = STOP_SHARE,
     ) -> Floats:
@@ -71,7 +72,7 @@ class RowsWithTruth(Rows):
         return result / totals
 
 
-def predicted(tree: Grown, true: npt.NDArray[np.integer]) -> Integers:
+def predicted(tree: GiniTree, true: npt.NDArray[np.integer]) -> Integers:
     """The class that the tree predicts for each row of true codes."""
     nodes = np.zeros(len(true), dtype=np.int64)
     while (moving := np.flatnonzero(tree.feature[nodes] != LEAF)).size:
@@ -104,9 +105,9 @@ def limits(function: int, run: int, *, training: int, testing: int) -> list[Row]
             classes=2,
             true=true,
         )
-        grown = train(with_truth, Algorithm.BYCLASS, leaves=Leaves.ASSOCIATED)
+        grown = train_tree(with_truth, Algorithm.BYCLASS, leaves=Leaves.ASSOCIATED)
         right = float((predicted(grown, tested) == wanted).mean())
-        leaves = int((grown.feature == LEAF).sum())
+        leaves = grown.leaves
         rows.append({**known, "algorithm": TRUE_DISTRIBUTIONS, "accuracy": right, "leaves": leaves})
     return rows
 
