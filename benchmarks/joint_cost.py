@@ -27,7 +27,7 @@ from scumble.datasets import load
 from scumble.demo.rehearsal import rehearse
 from scumble.engines.memory import MemoryEngine
 from scumble.flows.release import method_named, parameters_of
-from scumble.joint.holder import JointHolder, RecordInMemory, joint_plan
+from scumble.joint.holder import JointHolder, MemoryAnswerLog, joint_plan
 from scumble.joint.network.mesh import LocalMesh
 from scumble.joint.protocol.session_keys import exchange_keys
 from scumble.model.schema import Schema
@@ -123,24 +123,24 @@ def by_threads(setting: Setting) -> dict[str, Any]:
     schema, rows = adult(setting.classes)
     method = method_named("diffgen")
     parameters = parameters_of(method, method.parameters.jointly(setting.parameters))
-    seats = joint_roles(setting.owners)
-    plan = joint_plan(method.plan(schema, parameters), seats, schema)
+    roles = joint_roles(setting.owners)
+    plan = joint_plan(method.plan(schema, parameters), roles, schema)
     parts = split_among_owners(CodedTable.read(open_source(rows), schema).columns, setting.owners, seed=0)
-    meshes = LocalMesh.connect(seats.parties, deadline=600)
+    meshes = LocalMesh.connect(roles.parties, deadline=600)
     cells: list[int] = []
 
     def party(mesh: LocalMesh) -> None:
-        engine = MemoryEngine([parts[mesh.seat]], schema) if mesh.seat in seats.owners else None
-        keys = exchange_keys(seats, mesh)
+        engine = MemoryEngine([parts[mesh.party]], schema) if mesh.party in roles.owners else None
+        keys = exchange_keys(roles, mesh)
         holder = JointHolder(
-            seats=seats,
+            roles=roles,
             mesh=mesh,
             keys=keys,
             nonce=b"benchmark",
             engine=engine,
             plan=plan,
             rows_at_most=rows.num_rows,
-            record=RecordInMemory(),
+            log=MemoryAnswerLog(),
         )
         cells.append(len(method.run(schema, parameters, holder).count))
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from scumble.comparison.several_owners import joint_roles
 from scumble.joint.network.mesh import LocalMesh
-from scumble.joint.protocol.arithmetic import Replicated
-from scumble.joint.protocol.geometric_noise import coin_law
+from scumble.joint.protocol.arithmetic import ReplicatedArithmetic
+from scumble.joint.protocol.geometric_noise import geometric_law
 from scumble.joint.protocol.session_keys import exchange_keys
 from scumble.joint.protocol.sharing import Sharing
 from scumble.privacy.noise import simulation
@@ -49,9 +49,9 @@ def theirs() -> dict[str, Any]:
 
 def ours() -> dict[str, Any]:
     """The same by threads, a party's mean. Bytes are those of the messages, without frames and TLS."""
-    seats = joint_roles(PARTIES)
+    roles = joint_roles(PARTIES)
     meshes = LocalMesh.connect(PARTIES)
-    law = coin_law(RATE, 1)
+    law = geometric_law(RATE, 1)
     barrier = threading.Barrier(PARTIES)
     readings: list[tuple[float, float]] = []
 
@@ -61,9 +61,9 @@ def ours() -> dict[str, Any]:
         barrier.wait()
 
     def party(mesh: LocalMesh) -> None:
-        sharing = Sharing(seats=seats, mesh=mesh, keys=exchange_keys(seats, mesh), nonce=b"benchmark")
-        arithmetic = Replicated(sharing)
-        counts = simulation(mesh.seat).integers(0, 10_000, (CANDIDATES * CHILDREN, CLASSES))
+        sharing = Sharing(roles=roles, mesh=mesh, keys=exchange_keys(roles, mesh), nonce=b"benchmark")
+        arithmetic = ReplicatedArithmetic(sharing)
+        counts = simulation(mesh.party).integers(0, 10_000, (CANDIDATES * CHILDREN, CLASSES))
         read()
         arithmetic.begin(0)
         worths = arithmetic.majority(arithmetic.input(counts, BITS), COUNT_BITS)

@@ -27,7 +27,7 @@ from scumble.engines.memory import MemoryEngine
 from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
 from scumble.joint.holder import joint_plan
-from scumble.joint.simulated import twin_holder
+from scumble.joint.simulated import simulated_holder
 from scumble.methods.diffgen.method import DiffGen
 from scumble.methods.diffgen.parameters import DiffGenParams
 from scumble.mining.benchmark.sample import Sample
@@ -103,7 +103,7 @@ def test_the_joint_release_is_that_of_all_rows_however_many_own_them() -> None:
         for owners in (2, 3, 5)
     ]
     plan = joint_plan(DiffGen().plan(PUBLIC, parameters), joint_roles(2), PUBLIC)
-    holder = twin_holder(
+    holder = simulated_holder(
         engine=MemoryEngine([columns], PUBLIC), plan=plan, rows_at_most=1_000_000, draw=generator_for("joint", 9)
     )
     whole = DiffGen().run(PUBLIC, parameters, holder)

@@ -1,13 +1,14 @@
-"""The example of Mohammed and He: Table I's eleven patients at three hospitals, the taxonomies of Figure 1, Examples 1
-and 2. Noise is off, which only this path for examples can do: the shares, the scores and the choices are the real ones.
+"""The worked example of Mohammed and He: the eleven patients of Table I at three hospitals, the taxonomies of Figure 1,
+and Examples 1 and 2. Shares, scores and selections are those of the protocol; only the noise is switched off, which is
+possible in tests only.
 """
 
 import pyarrow as pa
-from joint_threads import THREE, Noiseless, keys_from, together
+from joint_threads import THREE, Noiseless, keys_from, run_parties
 
 from scumble.engines.memory import MemoryEngine
 from scumble.files.schema_file import parse_schema
-from scumble.joint.holder import RecordInMemory, SecretHolder, joint_plan
+from scumble.joint.holder import MemoryAnswerLog, SecretHolder, joint_plan
 from scumble.joint.network.mesh import Mesh
 from scumble.joint.protocol.sharing import Shares, Sharing
 from scumble.methods.diffgen.method import DiffGen
@@ -45,8 +46,8 @@ TABLE_1 = {
 PARAMETERS = DiffGenParams(epsilon="1", score="max", rounds=2)
 
 
-class Watched(Noiseless):
-    """Opens the scores as well, for the example."""
+class OpenedScores(Noiseless):
+    """Also opens the scores, for comparison with the paper."""
 
     def __init__(self, sharing: Sharing) -> None:
         super().__init__(sharing)
@@ -70,18 +71,18 @@ def test_examples_1_and_2() -> None:
     tables = [hospital(party) for party in TABLE_1]
 
     def act(mesh: Mesh) -> tuple[CellRelease, list[list[int]]]:
-        sharing = Sharing(seats=THREE, mesh=mesh, keys=keys[mesh.seat], nonce=b"paper")
-        arithmetic = Watched(sharing)
+        sharing = Sharing(roles=THREE, mesh=mesh, keys=keys[mesh.party], nonce=b"paper")
+        arithmetic = OpenedScores(sharing)
         holder = SecretHolder(
             arithmetic=arithmetic,
-            engine=tables[mesh.seat],
+            engine=tables[mesh.party],
             plan=plan,
             rows_at_most=20,
-            record=RecordInMemory(),
+            log=MemoryAnswerLog(),
         )
         return DiffGen().run(SCHEMA, PARAMETERS, holder), arithmetic.scores
 
-    for release, scores in together(3, act)[0]:
+    for release, scores in run_parties(3, act)[0]:
         # Example 1: the candidates are Any_Job, Any_Sex and [1,99). By hand, Max of Any_Job is 5 N among the
         # white-collar workers and 5 Y among the others; of Any_Sex 4 N of the men and 2 of the women; of [1,99) 6 N
         # below 60 and 2 Y above.

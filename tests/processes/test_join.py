@@ -1,4 +1,4 @@
-"""Joint releases that go well: real processes over real connections, and what each of them leaves behind."""
+"""Joint releases that succeed: real processes over real connections, and the files that each party writes."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from scumble.files.release_folder import read_manifest
 from scumble.files.schema_file import parse_schema
 from scumble.flows.load import load_release
 from scumble.joint.session.agreement import read_agreement
-from scumble.joint.session.transcript import compare, read_transcript
+from scumble.joint.session.transcript import compare_transcripts, read_transcript
 from scumble.model.guarantee import JointDP
 
 pytestmark = pytest.mark.joint
@@ -53,7 +53,7 @@ TOWNS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
         {"owners": ("north", "south"), "submitters": ("west", "isle"), "aggregator": True},
         ("north", "south", "west", "isle", "aggregator"),
     ),
-    "five owners, of whom any two may look together": (
+    "five owners, of whom any two may collude": (
         {"owners": (*OWNERS, "west", "isle")},
         (*OWNERS, "west", "isle"),
     ),
@@ -66,7 +66,7 @@ def test_all_parties_write_the_same_release_and_each_owner_pays_once(
 ) -> None:
     settings, names = TOWNS[town]
     agree(tmp_path, **settings)
-    told = succeed(processes, tmp_path, names)
+    results = succeed(processes, tmp_path, names)
     assert same_release([tmp_path / f"out-{name}" for name in names])
     threshold = read_agreement(tmp_path / "agreed" / "agreement.yaml").threshold
     entries = set()
@@ -76,7 +76,7 @@ def test_all_parties_write_the_same_release_and_each_owner_pays_once(
         guarantee = load_release(folder).plan.guarantee
         assert isinstance(guarantee, JointDP)
         assert (guarantee.epsilon, guarantee.coalition, 0 < guarantee.delta < 1e-15) == (1, threshold, True)
-        assert told[name]["guarantee"]["kind"] == "JointDP"
+        assert results[name]["guarantee"]["kind"] == "JointDP"
         receipt = read_manifest(folder)["receipt"]
         if name == "aggregator":
             assert receipt == {}
@@ -90,7 +90,7 @@ def test_all_parties_write_the_same_release_and_each_owner_pays_once(
     assert leftovers(tmp_path) == []
 
 
-def test_nothing_in_a_release_names_the_parties(processes: Launcher, tmp_path: Path) -> None:
+def test_a_release_does_not_name_the_parties(processes: Launcher, tmp_path: Path) -> None:
     agree(tmp_path)
     succeed(processes, tmp_path)
     for path in (tmp_path / "out-north").iterdir():
@@ -100,7 +100,7 @@ def test_nothing_in_a_release_names_the_parties(processes: Launcher, tmp_path: P
     assert "Several owners made this release together" in report
 
 
-def test_engines_may_differ_and_change_nothing_but_where_rows_lie(processes: Launcher, tmp_path: Path) -> None:
+def test_owners_may_use_different_engines(processes: Launcher, tmp_path: Path) -> None:
     agree(tmp_path)
     engines = dict(zip(OWNERS, ("memory", "duckdb", "memory"), strict=True))
     ended = processes.play(tmp_path, *({"name": n, "words": run_words(n, engine=engines[n])} for n in OWNERS))
@@ -108,16 +108,16 @@ def test_engines_may_differ_and_change_nothing_but_where_rows_lie(processes: Lau
     assert same_release([tmp_path / f"out-{name}" for name in OWNERS])
 
 
-def test_transcripts_of_all_pairs_fit_together(processes: Launcher, tmp_path: Path) -> None:
+def test_transcripts_of_all_pairs_agree(processes: Launcher, tmp_path: Path) -> None:
     agree(tmp_path)
-    told = succeed(processes, tmp_path)
-    paths = [tmp_path / told[name]["transcript"] for name in OWNERS]
-    accounts_told = [read_transcript(path) for path in paths]
+    results = succeed(processes, tmp_path)
+    paths = [tmp_path / results[name]["transcript"] for name in OWNERS]
+    transcripts = [read_transcript(path) for path in paths]
     for one, other in ((0, 1), (1, 2), (2, 0)):
-        assert compare(accounts_told[one], accounts_told[other]) > 50
-    for name, account in zip(OWNERS, accounts_told, strict=True):
-        assert account.end == "finished"
-        assert [account.opened[step][1] for step in range(3)] == [line["answer"] for line in answers(tmp_path, name)]
+        assert compare_transcripts(transcripts[one], transcripts[other]) > 50
+    for name, transcript in zip(OWNERS, transcripts, strict=True):
+        assert transcript.end == "finished"
+        assert [transcript.opened[step][1] for step in range(3)] == [line["answer"] for line in answers(tmp_path, name)]
     checked = scumble("join", "transcript", "verify", paths[0], paths[1], "--json").json
     assert (checked["party"], checked["opened"], checked["messages_in_both"] > 50) == ("north", 3, True)
     lines = paths[0].read_text().splitlines(keepends=True)
@@ -127,11 +127,11 @@ def test_transcripts_of_all_pairs_fit_together(processes: Launcher, tmp_path: Pa
 
 def test_phases_add_up_to_what_was_sent(processes: Launcher, tmp_path: Path) -> None:
     agree(tmp_path)
-    told = succeed(processes, tmp_path)
-    sent = {name: sum(phase["bytes_sent"] for phase in told[name]["phases"]) for name in OWNERS}
-    received = {name: sum(phase["bytes_received"] for phase in told[name]["phases"]) for name in OWNERS}
+    results = succeed(processes, tmp_path)
+    sent = {name: sum(phase["bytes_sent"] for phase in results[name]["phases"]) for name in OWNERS}
+    received = {name: sum(phase["bytes_received"] for phase in results[name]["phases"]) for name in OWNERS}
     assert sum(sent.values()) == sum(received.values()) > 0
-    names = [phase["name"] for phase in told["north"]["phases"]]
+    names = [phase["name"] for phase in results["north"]["phases"]]
     assert names == [
         "connecting", "meeting", "reading rows", "keys", "choose a split", "count the cells", "parting", "publishing",
     ]  # fmt: skip
@@ -168,7 +168,7 @@ def test_an_owner_whose_budget_is_spent_ends_all_and_can_be_granted_more(process
     ended = run(processes, tmp_path)
     assert (ended["south"]["code"], "ceiling" in ended["south"]["err"]) == (3, True)
     for name in ("north", "east"):
-        assert (ended[name]["code"], "south could not go on" in ended[name]["err"]) == (1, True), ended
+        assert (ended[name]["code"], "south could not continue" in ended[name]["err"]) == (1, True), ended
         assert not (tmp_path / f"out-{name}").exists()
     assert scumble("ledger", "grant", "south", "2", "--reason", "jointly", "--ledger", tmp_path / "south.db").code == 0
     ended = run(processes, tmp_path, OWNERS, "--resume")
@@ -176,7 +176,7 @@ def test_an_owner_whose_budget_is_spent_ends_all_and_can_be_granted_more(process
     assert [accounts(tmp_path / f"{name}.db")[name]["spent"] for name in OWNERS] == ["1", "2", "1"]
 
 
-def test_agreements_that_differ_are_told_apart_before_anything_is_charged(processes: Launcher, tmp_path: Path) -> None:
+def test_different_agreements_are_detected_before_anything_is_charged(processes: Launcher, tmp_path: Path) -> None:
     path = agree(tmp_path)
     text = path.read_text()
     (tmp_path / "agreed" / "other.yaml").write_text(text.replace("rows_at_most: 10000", "rows_at_most: 20000"))
@@ -189,11 +189,11 @@ def test_agreements_that_differ_are_told_apart_before_anything_is_charged(proces
     for name in OWNERS:
         assert ended[name]["code"] in (1, 2)
         assert accounts(tmp_path / f"{name}.db") == {}
-    told = succeed(processes, tmp_path)
-    assert same_release([tmp_path / f"out-{name}" for name in told])
+    results = succeed(processes, tmp_path)
+    assert same_release([tmp_path / f"out-{name}" for name in results])
 
 
-def test_empty_tables_and_one_row_are_ordinary(processes: Launcher, tmp_path: Path) -> None:
+def test_empty_tables_and_single_rows_are_allowed(processes: Launcher, tmp_path: Path) -> None:
     agree(tmp_path)
     (tmp_path / "north.csv").write_text(people(0))
     (tmp_path / "south.csv").write_text(people(1))
@@ -209,33 +209,33 @@ def test_more_rows_than_the_public_bound_are_refused(processes: Launcher, tmp_pa
     assert not (tmp_path / "out-north").exists()
 
 
-def test_a_rehearsal_tells_what_every_party_would_spend(tmp_path: Path) -> None:
+def test_a_rehearsal_reports_what_every_party_would_need(tmp_path: Path) -> None:
     folder = tmp_path / "rehearsed"
-    told = process(
+    rehearsed = process(
         "join", "rehearse", "--parties", "3", "--rows", "300", "--rounds", "2", "--out", folder, "--json"
     ).json
-    assert set(told["parties"]) == {"owner-1", "owner-2", "owner-3"}
-    for party in told["parties"].values():
+    assert set(rehearsed["parties"]) == {"owner-1", "owner-2", "owner-3"}
+    for party in rehearsed["parties"].values():
         assert sum(phase["rounds"] for phase in party["phases"]) > 50
-    assert same_release([folder / name for name in told["parties"]])
+    assert same_release([folder / name for name in rehearsed["parties"]])
     again = process("join", "rehearse", "--parties", "3", "--out", folder)
     assert again.code == 2
 
 
-def test_a_rehearsal_from_far_away_takes_its_rounds(tmp_path: Path) -> None:
+def test_a_rehearsal_with_delays_takes_longer(tmp_path: Path) -> None:
     (tmp_path / "schema.yaml").write_text(SCHEMA)
     words = ["join", "rehearse", "--parties", "2", "--aggregator", "--rows", "50", "--rounds", "1", "--delay-ms", "20"]
-    told = process(*words, "--schema", tmp_path / "schema.yaml", "--json").json
-    assert set(told["parties"]) == {"owner-1", "owner-2", "aggregator"}
-    for party in told["parties"].values():
+    rehearsed = process(*words, "--schema", tmp_path / "schema.yaml", "--json").json
+    assert set(rehearsed["parties"]) == {"owner-1", "owner-2", "aggregator"}
+    for party in rehearsed["parties"].values():
         (choice,) = [phase for phase in party["phases"] if phase["name"] == "choose a split"]
         assert choice["rounds"] > 10
         assert choice["seconds"] > 10 * 0.02
 
 
-def test_even_rows_fit_their_schema(tmp_path: Path) -> None:
-    from scumble.demo.rehearsal import even_rows
+def test_uniform_rows_fit_their_schema(tmp_path: Path) -> None:
+    from scumble.demo.rehearsal import uniform_rows
 
-    table = even_rows(parse_schema(SCHEMA), 100, seed=1)
+    table = uniform_rows(parse_schema(SCHEMA), 100, seed=1)
     assert set(table.column_names) == {"age", "job", "income"}
     assert set(table["job"].to_pylist()) == {"Engineer", "Lawyer", "Dancer", "Writer"}

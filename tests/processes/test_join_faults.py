@@ -1,5 +1,5 @@
-"""Joint runs that break: whatever happens to one party, the others end soon and say who it was, every charge stands
-once, and the run goes on from what was opened. Nothing is ever drawn twice."""
+"""Interrupted joint runs: whatever happens to one party, the others soon end with a message that names it. Every owner
+is charged once, the run can be resumed from the stored answers, and no noise is drawn twice."""
 
 import json
 import signal
@@ -18,10 +18,10 @@ LIFE = ["open", "reserve", "rows", "settle"]
 KEEP = "scumble.joint.session.state:State.keep"
 EXCHANGE = "scumble.joint.network.tls_mesh:TlsMesh.exchange"
 
-# Where a party can be killed, from its first step to its last, and whether the others can still finish.
+# Where a party is killed, from its first action to its last. After the answers, the others can still finish.
 BEFORE_ANSWERS = {
-    "connected": {"at": "scumble.joint.session.attempt:Attempt.meet"},
-    "met": {"at": "scumble.joint.session.attempt:Attempt.meet", "when": "after"},
+    "connected": {"at": "scumble.joint.session.attempt:Attempt.exchange_status"},
+    "statuses exchanged": {"at": "scumble.joint.session.attempt:Attempt.exchange_status", "when": "after"},
     "before the charge": {"at": "scumble.privacy.ledger:Ledger.reserve"},
     "after the charge": {"at": "scumble.privacy.ledger:Ledger.reserve", "when": "after"},
     "rows read": {"at": "scumble.privacy.ledger:Ledger.record_rows", "when": "after"},
@@ -35,10 +35,10 @@ AMID_ANSWERS = {
     "first answer, recorded": {"at": KEEP, "when": "after"},
     "last answer, before it is recorded": {"at": KEEP, "call": 2},
     "last answer, recorded": {"at": KEEP, "call": 2, "when": "after"},
-    "before parting": {"at": "scumble.joint.session.attempt:all_done"},
+    "before parting": {"at": "scumble.joint.session.attempt:wait_for_all"},
 }
 AFTER_ANSWERS = {
-    "parted": {"at": "scumble.joint.session.attempt:all_done", "when": "after"},
+    "parted": {"at": "scumble.joint.session.attempt:wait_for_all", "when": "after"},
     "before writing": {"at": "scumble.flows.join:write_release"},
     "before publishing": {"at": "scumble.files.atomic_folder:Staging.publish"},
     "published": {"at": "scumble.files.atomic_folder:Staging.publish", "when": "after"},
@@ -53,7 +53,7 @@ def processes() -> Iterator[Launcher]:
 
 
 def party(name: str, *more: object, do: str = "", **how: Any) -> dict[str, Any]:
-    """A party, and what is to happen to it."""
+    """A party of a scenario, with what happens to it."""
     options = how.pop("options", {})
     late = {"late": how.pop("late")} if "late" in how else {}
     trap = {"trap": {**how["trap"], "do": do.split()}} if "trap" in how else {}
@@ -65,7 +65,7 @@ def resume(processes: Launcher, folder: Path, names: tuple[str, ...] = OWNERS) -
 
 
 def check_resumed(folder: Path, ended: dict[str, dict[str, Any]], before: list[list[dict[str, Any]]]) -> None:
-    """All have the same release, one charge each, and every answer that was ever opened as it was opened then."""
+    """All parties have the same release and one charge each, and no stored answer has changed."""
     assert {name: (end["code"], end["err"]) for name, end in ended.items() if end["code"]} == {}
     check_finished(folder, tuple(ended))
     for recorded in before:
@@ -83,7 +83,7 @@ def check_finished(folder: Path, names: tuple[str, ...]) -> None:
 
 
 def check_lost(folder: Path, ended: dict[str, dict[str, Any]], lost: str) -> None:
-    """The others ended soon, named who was lost, and left no release."""
+    """The other parties ended soon, named the lost party, and wrote no release."""
     for name, end in ended.items():
         if name != lost:
             assert end["code"] == 1, end
@@ -103,7 +103,7 @@ def killed(processes: Launcher, folder: Path, place: dict[str, Any], who: str) -
 
 
 @pytest.mark.parametrize(("place", "who"), [*zip([*BEFORE_ANSWERS, *AMID_ANSWERS], cycle(OWNERS), strict=False)])
-def test_a_party_killed_before_the_end_ends_all_who_then_go_on_together(
+def test_killing_a_party_before_the_end_stops_all_and_the_run_can_be_resumed(
     processes: Launcher, tmp_path: Path, place: str, who: str
 ) -> None:
     agree(tmp_path)
@@ -115,9 +115,7 @@ def test_a_party_killed_before_the_end_ends_all_who_then_go_on_together(
 
 
 @pytest.mark.parametrize("place", AFTER_ANSWERS)
-def test_a_party_killed_after_all_have_everything_finishes_with_or_without_the_others(
-    processes: Launcher, tmp_path: Path, place: str
-) -> None:
+def test_a_party_killed_after_the_last_answer_finishes_alone(processes: Launcher, tmp_path: Path, place: str) -> None:
     agree(tmp_path, deadlines={"start": 3})
     ended = killed(processes, tmp_path, AFTER_ANSWERS[place], "south")
     for name in ("north", "east"):
@@ -129,9 +127,7 @@ def test_a_party_killed_after_all_have_everything_finishes_with_or_without_the_o
     assert [answers(tmp_path, name) for name in OWNERS] == before
 
 
-def test_an_answer_that_was_opened_but_recorded_by_nobody_is_drawn_again_as_the_very_same(
-    processes: Launcher, tmp_path: Path
-) -> None:
+def test_an_answer_that_was_opened_but_not_stored_is_reproduced_exactly(processes: Launcher, tmp_path: Path) -> None:
     for call in (0, 2):
         folder = tmp_path / str(call)
         folder.mkdir()
@@ -147,7 +143,7 @@ def test_an_answer_that_was_opened_but_recorded_by_nobody_is_drawn_again_as_the_
             assert [recorded["step"], recorded["label"], recorded["answer"]] == seen[0] == seen[1] == seen[2]
 
 
-def test_who_lacks_an_answer_is_given_it(processes: Launcher, tmp_path: Path) -> None:
+def test_a_party_that_lacks_an_answer_receives_it(processes: Launcher, tmp_path: Path) -> None:
     agree(tmp_path)
     killed(processes, tmp_path, {"at": KEEP, "call": 2}, "north")
     before = [answers(tmp_path, name) for name in OWNERS]
@@ -155,9 +151,7 @@ def test_who_lacks_an_answer_is_given_it(processes: Launcher, tmp_path: Path) ->
     check_resumed(tmp_path, resume(processes, tmp_path), before)
 
 
-def test_a_run_that_breaks_again_and_again_comes_to_its_end_under_one_charge(
-    processes: Launcher, tmp_path: Path
-) -> None:
+def test_a_run_that_is_interrupted_repeatedly_finishes_under_one_charge(processes: Launcher, tmp_path: Path) -> None:
     agree(tmp_path)
     before: list[list[dict[str, Any]]] = []
     for number, call in enumerate((6, 12, 45, 30, 6)):
@@ -171,7 +165,7 @@ def test_a_run_that_breaks_again_and_again_comes_to_its_end_under_one_charge(
     check_resumed(tmp_path, resume(processes, tmp_path), before)
 
 
-def test_the_aggregator_is_no_different(processes: Launcher, tmp_path: Path) -> None:
+def test_aggregators_and_submitters_can_fail_too(processes: Launcher, tmp_path: Path) -> None:
     names = ("north", "south", "west", "aggregator")
     agree(tmp_path, owners=("north", "south"), submitters=("west",), aggregator=True)
     for who, call in (("aggregator", 9), ("west", 5)):
@@ -188,13 +182,13 @@ def test_a_frozen_party_is_lost_within_seconds(processes: Launcher, tmp_path: Pa
     ended = processes.play(tmp_path, party("north"), party("south", **trap), party("east"))
     check_lost(tmp_path, ended, "south")
     for name in ("north", "east"):
-        assert "no sign of life" in ended[name]["err"] or "was lost" in ended[name]["err"]
+        assert "no heartbeat" in ended[name]["err"] or "was lost" in ended[name]["err"]
         assert ended[name]["seconds"] < 5 + LOST_SECONDS
     before = [answers(tmp_path, name) for name in OWNERS]
     check_resumed(tmp_path, resume(processes, tmp_path), before)
 
 
-def test_a_party_that_is_alive_but_stalls_is_left_at_the_agreed_deadline(processes: Launcher, tmp_path: Path) -> None:
+def test_a_party_that_stalls_is_given_up_at_the_agreed_deadline(processes: Launcher, tmp_path: Path) -> None:
     agree(tmp_path, deadlines={"stall": 6})
     trap = {"trap": {"at": KEEP, "call": 1}, "do": "sleep"}
     ended = processes.play(tmp_path, party("north"), party("south", **trap), party("east"))
@@ -204,7 +198,7 @@ def test_a_party_that_is_alive_but_stalls_is_left_at_the_agreed_deadline(process
     check_resumed(tmp_path, resume(processes, tmp_path), [answers(tmp_path, name) for name in OWNERS])
 
 
-def test_a_full_disk_while_recording_uses_nothing_and_costs_nothing_more(processes: Launcher, tmp_path: Path) -> None:
+def test_a_full_disk_while_storing_an_answer_costs_nothing_more(processes: Launcher, tmp_path: Path) -> None:
     agree(tmp_path)
     trap = {"trap": {"at": KEEP, "call": 1}, "do": "note fill"}
     ended = processes.play(tmp_path, party("north", **trap), party("south"), party("east"))
@@ -220,7 +214,7 @@ def test_a_full_disk_while_recording_uses_nothing_and_costs_nothing_more(process
     assert (recorded["step"], recorded["label"], recorded["answer"]) == (step, label, answer)
 
 
-def test_an_interrupt_says_that_the_charge_stands(processes: Launcher, tmp_path: Path) -> None:
+def test_an_interrupt_reports_that_the_charge_stands(processes: Launcher, tmp_path: Path) -> None:
     agree(tmp_path)
     trap = {"trap": {"at": KEEP, "call": 1}, "do": "interrupt"}
     ended = processes.play(tmp_path, party("north", **trap), party("south"), party("east"))
@@ -238,17 +232,17 @@ def test_a_late_starter_is_waited_for(processes: Launcher, tmp_path: Path) -> No
     assert leftovers(tmp_path) == []
 
 
-def test_who_never_comes_is_named_and_nothing_is_charged(processes: Launcher, tmp_path: Path) -> None:
+def test_a_party_that_never_connects_is_named_and_nothing_is_charged(processes: Launcher, tmp_path: Path) -> None:
     agree(tmp_path, deadlines={"start": 2})
     ended = processes.play(tmp_path, party("north"), party("east"))
     for name, end in ended.items():
         assert end["code"] == 1
-        assert "south did not come" in end["err"]
+        assert "south did not connect" in end["err"]
         assert accounts(tmp_path / f"{name}.db") == {}
         assert not (tmp_path / f"out-{name}").exists()
 
 
-def test_other_rows_are_refused_when_a_run_goes_on(processes: Launcher, tmp_path: Path) -> None:
+def test_other_rows_are_refused_when_a_run_is_resumed(processes: Launcher, tmp_path: Path) -> None:
     agree(tmp_path)
     killed(processes, tmp_path, {"at": KEEP, "call": 1}, "east")
     table = tmp_path / "north.csv"
@@ -262,8 +256,8 @@ def test_other_rows_are_refused_when_a_run_goes_on(processes: Launcher, tmp_path
     check_resumed(tmp_path, resume(processes, tmp_path), [answers(tmp_path, name) for name in OWNERS])
 
 
-def test_another_ledger_is_refused_when_a_run_goes_on(processes: Launcher, tmp_path: Path) -> None:
-    """It would not know which rows were shared before, and the run would be charged twice."""
+def test_another_ledger_is_refused_when_a_run_is_resumed(processes: Launcher, tmp_path: Path) -> None:
+    """Another ledger does not know which rows were shared before, and the run would be charged twice."""
     agree(tmp_path)
     killed(processes, tmp_path, {"at": KEEP, "call": 1}, "east")
     before = [answers(tmp_path, name) for name in OWNERS]
@@ -274,7 +268,7 @@ def test_another_ledger_is_refused_when_a_run_goes_on(processes: Launcher, tmp_p
     check_resumed(tmp_path, resume(processes, tmp_path), before)
 
 
-def test_a_run_whose_record_is_lost_draws_no_second_time(processes: Launcher, tmp_path: Path) -> None:
+def test_a_run_whose_state_is_lost_is_not_computed_again(processes: Launcher, tmp_path: Path) -> None:
     agree(tmp_path)
     killed(processes, tmp_path, {"at": KEEP, "call": 1}, "east")
     for path in (tmp_path / "out-east.state").iterdir():
@@ -289,15 +283,15 @@ def test_a_run_whose_record_is_lost_draws_no_second_time(processes: Launcher, tm
     for end in ended.values():
         assert end["code"] in (1, 2), ended
         assert not (tmp_path / "out-east").exists()
-    assert any("east lost what was recorded" in end["err"] for end in ended.values())
+    assert any("east lost the stored state" in end["err"] for end in ended.values())
 
 
-def test_an_abandoned_run_keeps_its_charge_and_is_over(processes: Launcher, tmp_path: Path) -> None:
+def test_an_abandoned_run_keeps_its_charge_and_cannot_be_resumed(processes: Launcher, tmp_path: Path) -> None:
     agree(tmp_path, deadlines={"start": 3})
     killed(processes, tmp_path, {"at": KEEP, "call": 1}, "east")
     ended = processes.play(tmp_path, party("north", "--abandon"))
     entry = accounts(tmp_path / "north.db")["north"]["entries"][1]["hash"][:12]
-    assert (ended["north"]["code"], f"The charge stands: entry {entry}" in ended["north"]["out"]) == (0, True)
+    assert (ended["north"]["code"], f"The charge stands: ledger entry {entry}" in ended["north"]["out"]) == (0, True)
     assert not (tmp_path / "out-north.state" / "keys.json").exists()
     ended = resume(processes, tmp_path)
     assert (ended["north"]["code"], "abandoned" in ended["north"]["err"]) == (2, True)

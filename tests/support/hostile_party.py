@@ -1,4 +1,4 @@
-"""A party with a right certificate and bad intentions: greets as it should, then sends whatever it likes."""
+"""A malicious party with a valid certificate: it sends a correct greeting, then arbitrary bytes."""
 
 import socket
 import ssl
@@ -14,13 +14,13 @@ from scumble.joint.session.agreement import Address, Agreement
 
 
 class HostileParty:
-    """Connected to all other parties by plain blocking sockets."""
+    """Is connected to all other parties by blocking sockets."""
 
     def __init__(self, agreement: Agreement, name: str, key: Path, *, claims: int | None = None) -> None:
-        """`claims` is the number it says it has, where that is not its own."""
+        """`claims` is the party number it states, if not its own."""
         self.agreement = agreement
-        self.seat = agreement.seat(name)
-        self.claims = self.seat if claims is None else claims
+        self.party = agreement.party_number(name)
+        self.claims = self.party if claims is None else claims
         self.session = bytes.fromhex(agreement.session)
         self.connections: dict[int, ssl.SSLSocket] = {}
         self.numbers: dict[int, int] = {}
@@ -30,7 +30,7 @@ class HostileParty:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER if server else ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-        if server:  # asks for a certificate, to see who calls
+        if server:  # request a certificate, to identify the caller
             context.verify_mode = ssl.CERT_REQUIRED
             context.load_verify_locations(cadata="".join(p.certificate for p in self.agreement.parties.values()))
         with tempfile.NamedTemporaryFile("w", suffix=".pem") as file:
@@ -49,11 +49,11 @@ class HostileParty:
 
     def _connect(self) -> None:
         addresses = [Address.parse(party.address) for party in self.agreement.parties.values()]
-        with socket.create_server((addresses[self.seat].host, addresses[self.seat].port)) as server:
+        with socket.create_server((addresses[self.party].host, addresses[self.party].port)) as server:
             server.settimeout(10)
-            for peer in range(self.seat):
+            for peer in range(self.party):
                 self._greet(peer, self._call(addresses[peer]))
-            for _ in range(self.seat + 1, len(addresses)):
+            for _ in range(self.party + 1, len(addresses)):
                 connection = self._contexts[True].wrap_socket(server.accept()[0], server_side=True)
                 shown = connection.getpeercert(binary_form=True)
                 certificates = [certificate_bytes(party.certificate) for party in self.agreement.parties.values()]
@@ -82,13 +82,13 @@ class HostileParty:
         self.numbers[peer] = 0
         connection.settimeout(10)
         self.send(peer, Kind.GREETING, pack_greeting(peer, bytes(SALT_BYTES), self.agreement.fields()))
-        if connection.recv(1) == b"":  # else their greeting is under way: we are in
+        if connection.recv(1) == b"":  # otherwise their greeting is arriving: we were accepted
             raise ConnectionResetError
 
     def send(
         self, peer: int, kind: Kind, payload: bytes, *, number: int | None = None, length: int | None = None
     ) -> None:
-        """A frame, with another number or another length than it has if so desired."""
+        """Send a frame, optionally with a wrong number or a wrong length."""
         header = Header(
             kind=kind,
             sender=self.claims,

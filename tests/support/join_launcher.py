@@ -1,13 +1,12 @@
-"""Parties of joint releases as real processes: libraries are loaded once, then every party is a fork of its own.
+"""Runs parties of joint releases as real processes: libraries are loaded once, then every party is a fork.
 
-Run as a program; reads one scenario a line as JSON, and prints how it ended, one line each. A scenario is a folder to
-work in and parties, each `{"name": ..., "words": [...]}` with any of
+Run it as a program. It reads one scenario per line as JSON, and prints one line that says how the scenario ended. A
+scenario is a folder to work in and parties, each `{"name": ..., "words": [...]}` with optionally
 
-- `late`: start so many seconds after the others;
-- `trap`: `{"at": "module:Class.function", "call": n, "when": "before" | "after", "do": [...]}`, what is to happen at
-  the n-th call (the first is 0): `note` writes the arguments into NAME.note, `kill` ends the process at once, `stop`
-  freezes it, `sleep` has it do nothing but give signs of life, `fill` makes the disk as full as it is just then,
-  `interrupt` is Ctrl-C.
+- `late`: start this many seconds after the others;
+- `trap`: `{"at": "module:Class.function", "call": n, "when": "before" | "after", "do": [...]}`, what happens at the
+  n-th call (counted from 0): `note` writes the arguments to NAME.note, `kill` kills the process, `stop` freezes it,
+  `sleep` lets it send nothing but heartbeats, `fill` limits file sizes as a full disk would, `interrupt` sends SIGINT.
 """
 
 import importlib
@@ -55,8 +54,8 @@ def spring(name: str, trap: dict[str, Any], arguments: tuple[Any, ...]) -> None:
     for what in trap["do"]:
         match what:
             case "note":
-                told = [each.hex() if isinstance(each, bytes) else each for each in arguments[1:]]
-                Path(f"{name}.note").write_text(json.dumps(told, default=str))
+                written = [each.hex() if isinstance(each, bytes) else each for each in arguments[1:]]
+                Path(f"{name}.note").write_text(json.dumps(written, default=str))
             case "kill":
                 os.kill(os.getpid(), signal.SIGKILL)
             case "stop":
@@ -98,7 +97,7 @@ def run(party: dict[str, Any], folder: str, late: float) -> NoReturn:
         main()
     except SystemExit as end:
         code = int(end.code or 0)
-    except BaseException:  # noqa: BLE001 - shown to whoever reads the test's failure
+    except BaseException:  # noqa: BLE001 - printed for the reader of the test's failure
         traceback.print_exc()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -106,7 +105,7 @@ def run(party: dict[str, Any], folder: str, late: float) -> NoReturn:
 
 
 def play(scenario: dict[str, Any]) -> dict[str, Any]:
-    """Run all parties; who is frozen is ended once the others are through."""
+    """Run all parties. Frozen parties are killed once the others have ended."""
     began = time.monotonic()
     running = {start(party, scenario["folder"], party.get("late", 0)): party["name"] for party in scenario["parties"]}
     frozen = {
@@ -134,7 +133,7 @@ def play(scenario: dict[str, Any]) -> dict[str, Any]:
 
 
 def warm_up() -> None:
-    """A release before all others, for what is loaded and compiled at the first use."""
+    """Make one release first, so that everything is loaded and compiled."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "people.csv").write_text(people(50))

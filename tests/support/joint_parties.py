@@ -1,4 +1,4 @@
-"""What the tests of joint releases share: a folder with an agreement and tables, and parties run as processes."""
+"""Helpers of the tests of joint releases: a folder with an agreement and tables, and parties run as processes."""
 
 import json
 import os
@@ -15,11 +15,11 @@ from command_line import SCHEMA, people
 
 from scumble.demo.rehearsal import free_addresses
 from scumble.flows.join import state_folder
-from scumble.flows.join_plan import draw_up
+from scumble.flows.join_plan import write_agreement
 
 OWNERS = ("north", "south", "east")
 LOST_SECONDS = 10.0
-"""Within this time of losing one party, all others have ended."""
+"""All parties must have ended within this time after one was lost."""
 
 
 def agree(
@@ -32,13 +32,13 @@ def agree(
     deadlines: dict[str, int] | None = None,
     **parameters: Any,
 ) -> Path:
-    """Tables for all owners and an agreement between them, of few rounds."""
+    """Write tables for all owners and an agreement with few rounds; return the agreement's path."""
     names = [*owners, *submitters, *["aggregator"] * aggregator]
     addresses = free_addresses(len(names))
     for number, name in enumerate((*owners, *submitters)):
         (folder / f"{name}.csv").write_text(people(rows, seed=number))
     (folder / "schema.yaml").write_text(SCHEMA)
-    return draw_up(
+    return write_agreement(
         folder / "agreed",
         schema=folder / "schema.yaml",
         parties={
@@ -52,7 +52,7 @@ def agree(
 
 
 def run_words(name: str, *more: object, agreement: str = "agreed/agreement.yaml", **options: object) -> list[str]:
-    """The words of one party's run."""
+    """The command-line arguments of one party's run."""
     given: dict[str, object] = {"agreement": agreement, "party": name, "out": f"out-{name}"}
     if name != "aggregator":
         given |= {"data": f"{name}.csv", "ledger": f"{name}.db"}
@@ -70,7 +70,7 @@ class Launcher:
         self._process = process
 
     def play(self, folder: Path, *parties: dict[str, Any]) -> dict[str, dict[str, Any]]:
-        """Run some parties at the same time; how each of them ended."""
+        """Run some parties concurrently; return how each of them ended."""
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.write(json.dumps({"folder": str(folder), "parties": parties}) + "\n")
         self._process.stdin.flush()
@@ -91,13 +91,13 @@ def launcher() -> Iterator[Launcher]:
 
 
 def answers(folder: Path, name: str) -> list[dict[str, Any]]:
-    """What a party has recorded."""
+    """The answers that a party has stored."""
     path = state_folder(folder / f"out-{name}", None) / "answers.jsonl"
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def same_release(folders: list[Path]) -> bool:
-    """Whether releases are equal byte by byte but for the receipt, and what follows from it."""
+    """Whether releases are identical except for the receipt and what depends on it."""
     return len({json.dumps(_without_receipt(folder), sort_keys=True) for folder in folders}) == 1
 
 

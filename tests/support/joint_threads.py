@@ -1,4 +1,4 @@
-"""Parties of a joint release as threads of one process, with ears: what each one sends and hears is kept."""
+"""Parties of a joint release as threads of one process; the messages that each sends and receives are recorded."""
 
 import hashlib
 import threading
@@ -9,131 +9,131 @@ from typing import TypeVar
 import numpy as np
 
 from scumble.joint.network.mesh import LocalMesh
-from scumble.joint.protocol.arithmetic import Replicated
-from scumble.joint.protocol.geometric_noise import CoinLaw
-from scumble.joint.protocol.roles import Seats, default_threshold
+from scumble.joint.protocol.arithmetic import ReplicatedArithmetic
+from scumble.joint.protocol.geometric_noise import GeometricLaw
+from scumble.joint.protocol.roles import Roles, default_threshold
 from scumble.joint.protocol.session_keys import SessionKeys
 from scumble.joint.protocol.sharing import Shares, Sharing
 from scumble.model.counts import Integers
 
 Result = TypeVar("Result")
 
-SILENT = CoinLaw(rate=Fraction(1), coin_bits=8, thresholds=(0,))
-"""A law without noise: its only digit is never one. For following examples, nowhere else."""
+ZERO_NOISE = GeometricLaw(rate=Fraction(1), bits_per_digit=8, thresholds=(0,))
+"""A law without noise: its only digit is never 1. For worked examples only."""
 
-THREE = Seats(parties=3, compute=(0, 1, 2), owners=(0, 1, 2), threshold=1)
-WITH_AGGREGATOR = Seats(parties=3, compute=(0, 1, 2), owners=(0, 1), threshold=1)
-FOUR = Seats(parties=4, compute=(0, 1, 2, 3), owners=(1, 2, 3), threshold=1)
-SUBMITTING = Seats(parties=5, compute=(0, 2, 3), owners=(0, 1, 2, 4), threshold=1)
-FIVE = Seats(parties=5, compute=(0, 1, 2, 3, 4), owners=(0, 1, 2, 3, 4), threshold=2)
-ALL_SEATS = (THREE, WITH_AGGREGATOR, FOUR, SUBMITTING, FIVE)
+THREE = Roles(parties=3, compute=(0, 1, 2), owners=(0, 1, 2), threshold=1)
+WITH_AGGREGATOR = Roles(parties=3, compute=(0, 1, 2), owners=(0, 1), threshold=1)
+FOUR = Roles(parties=4, compute=(0, 1, 2, 3), owners=(1, 2, 3), threshold=1)
+SUBMITTING = Roles(parties=5, compute=(0, 2, 3), owners=(0, 1, 2, 4), threshold=1)
+FIVE = Roles(parties=5, compute=(0, 1, 2, 3, 4), owners=(0, 1, 2, 3, 4), threshold=2)
+ALL_ROLES = (THREE, WITH_AGGREGATOR, FOUR, SUBMITTING, FIVE)
 
 
-def seats_of(compute: int) -> Seats:
+def roles_for(compute: int) -> Roles:
     everyone = tuple(range(compute))
-    return Seats(parties=compute, compute=everyone, owners=everyone, threshold=default_threshold(compute))
+    return Roles(parties=compute, compute=everyone, owners=everyone, threshold=default_threshold(compute))
 
 
-def str_of_seats(seats: Seats) -> str:
-    return f"{len(seats.compute)} of {seats.parties} compute, {len(seats.owners)} own"
+def roles_id(roles: Roles) -> str:
+    return f"{len(roles.compute)} of {roles.parties} compute, {len(roles.owners)} own"
 
 
-def keys_from(seed: str, seats: Seats) -> list[SessionKeys]:
-    """All parties' keys from a text, so that a run can be repeated."""
+def keys_from(seed: str, roles: Roles) -> list[SessionKeys]:
+    """The keys of all parties, derived from a text, so that a run can be repeated."""
 
     def key(*words: object) -> bytes:
         return hashlib.sha256(repr((seed, *words)).encode()).digest()
 
-    numbers = range(len(seats.subsets))
+    numbers = range(len(roles.unqualified_sets))
     return [
         SessionKeys(
             own=key("own", party),
-            component={number: key(number) for number in seats.held(party)},
-            handing={
+            component={number: key(number) for number in roles.components_of(party)},
+            submission={
                 (owner, number): key(owner, number)
-                for owner in seats.submitting
+                for owner in roles.submitting
                 for number in numbers
-                if party == owner or number in seats.held(party)
+                if party == owner or number in roles.components_of(party)
             },
         )
-        for party in range(seats.parties)
+        for party in range(roles.parties)
     ]
 
 
-class EarMesh:
-    """A party's end that keeps what it sent and what it heard, in order."""
+class RecordingMesh:
+    """A party's mesh that records the messages it sends and receives, in order."""
 
     def __init__(self, mesh: LocalMesh) -> None:
         self._mesh = mesh
         self.sent: list[tuple[int, bytes]] = []
-        self.heard: list[tuple[int, bytes]] = []
+        self.received: list[tuple[int, bytes]] = []
 
     @property
-    def seat(self) -> int:
-        return self._mesh.seat
+    def party(self) -> int:
+        return self._mesh.party
 
     @property
-    def seats(self) -> int:
-        return self._mesh.seats
+    def roles(self) -> int:
+        return self._mesh.roles
 
     def exchange(self, outgoing: Mapping[int, bytes], expected: Mapping[int, int]) -> dict[int, bytes]:
         self.sent += outgoing.items()
         received = self._mesh.exchange(outgoing, expected)
-        self.heard += received.items()
+        self.received += received.items()
         return received
 
 
-def together(parties: int, act: Callable[[EarMesh], Result]) -> tuple[list[Result], list[EarMesh]]:
-    """What every party makes of it, and its ears. The first failure of any is raised."""
-    ears = [EarMesh(mesh) for mesh in LocalMesh.connect(parties, deadline=20)]
+def run_parties(parties: int, act: Callable[[RecordingMesh], Result]) -> tuple[list[Result], list[RecordingMesh]]:
+    """Run a function at every party; return the results and the recorded messages. The first failure is raised."""
+    meshes = [RecordingMesh(mesh) for mesh in LocalMesh.connect(parties, deadline=20)]
     results: dict[int, Result] = {}
     failures: list[BaseException] = []
 
-    def run(mesh: EarMesh) -> None:
+    def run(mesh: RecordingMesh) -> None:
         try:
-            results[mesh.seat] = act(mesh)
-        except BaseException as failure:  # noqa: BLE001 - raised again below, in the test's own thread
+            results[mesh.party] = act(mesh)
+        except BaseException as failure:  # noqa: BLE001 - raised again below, in the test's thread
             failures.append(failure)
 
-    threads = [threading.Thread(target=run, args=(mesh,), daemon=True) for mesh in ears]
+    threads = [threading.Thread(target=run, args=(mesh,), daemon=True) for mesh in meshes]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     if failures:
         raise failures[0]
-    return [results[seat] for seat in range(parties)], ears
+    return [results[party] for party in range(parties)], meshes
 
 
 def with_sharing(
-    seats: Seats,
+    roles: Roles,
     act: Callable[[Sharing, int], Result],
     *,
     seed: str = "keys",
     kind: type[Sharing] = Sharing,
     keys: Sequence[SessionKeys] | None = None,
-) -> tuple[list[Result], list[EarMesh]]:
-    """What every party makes of it with its side of the arithmetic, at the beginning of step 0."""
-    everyone = keys or keys_from(seed, seats)
+) -> tuple[list[Result], list[RecordingMesh]]:
+    """Run a function at every party with its `Sharing`, at the start of step 0; see `run_parties`."""
+    everyone = keys or keys_from(seed, roles)
 
-    def run(mesh: EarMesh) -> Result:
-        sharing = kind(seats=seats, mesh=mesh, keys=everyone[mesh.seat], nonce=b"session")
+    def run(mesh: RecordingMesh) -> Result:
+        sharing = kind(roles=roles, mesh=mesh, keys=everyone[mesh.party], nonce=b"session")
         sharing.begin(0)
-        return act(sharing, mesh.seat)
+        return act(sharing, mesh.party)
 
-    return together(seats.parties, run)
-
-
-def dealt_out(sharing: Sharing, seat: int, values: np.ndarray) -> Shares:
-    """Shares of values: the first owner hands them in, the others hand in nothing."""
-    return sharing.input(values if seat == sharing.seats.owners[0] else np.zeros_like(values))
+    return run_parties(roles.parties, run)
 
 
-class Noiseless(Replicated):
-    """Shares without noise: for following examples, nowhere else."""
+def shared_by_first_owner(sharing: Sharing, party: int, values: np.ndarray) -> Shares:
+    """Shares of values that the first owner inputs; the other owners input zeros."""
+    return sharing.input(values if party == sharing.roles.owners[0] else np.zeros_like(values))
 
-    def noisy_argmax(self, scores: Shares, *, law: CoinLaw, bits: int) -> int:
-        return super().noisy_argmax(scores, law=SILENT, bits=bits)
 
-    def noisy_open(self, values: Shares, *, law: CoinLaw, bits: int) -> Integers:
-        return super().noisy_open(values, law=SILENT, bits=bits)
+class Noiseless(ReplicatedArithmetic):
+    """The protocol without noise, for worked examples only."""
+
+    def noisy_argmax(self, scores: Shares, *, law: GeometricLaw, bits: int) -> int:
+        return super().noisy_argmax(scores, law=ZERO_NOISE, bits=bits)
+
+    def noisy_open(self, values: Shares, *, law: GeometricLaw, bits: int) -> Integers:
+        return super().noisy_open(values, law=ZERO_NOISE, bits=bits)

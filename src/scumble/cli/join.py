@@ -1,4 +1,4 @@
-"""`scumble join`: several owners, one release."""
+"""`scumble join`: joint releases of several data owners."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,26 +15,26 @@ from scumble.errors import InputError
 from scumble.model.budget import budget_text
 
 join_app = typer.Typer(
-    help="One release of several owners' tables, which none of them shows to the others.", no_args_is_help=True
+    help="Joint releases: several owners publish one table without showing each other their rows.", no_args_is_help=True
 )
-transcript_app = typer.Typer(help="What a party sent, received and opened.", no_args_is_help=True)
+transcript_app = typer.Typer(help="Verify transcripts of joint runs.", no_args_is_help=True)
 join_app.add_typer(transcript_app, name="transcript")
 
 AgreementFile = Annotated[Path, typer.Option("--agreement", help="The agreement file.", show_default=False)]
-PartyName = Annotated[str, typer.Option("--party", help="Which party this is.", show_default=False)]
-OutFolder = Annotated[Path, typer.Option("--out", help="The folder to make.", show_default=False)]
+PartyName = Annotated[str, typer.Option("--party", help="The name of this party.", show_default=False)]
+OutFolder = Annotated[Path, typer.Option("--out", help="The folder to create.", show_default=False)]
 
 
 @join_app.command()
 def key(*, party: PartyName, out: OutFolder, json: Json = False) -> None:
-    """Make a party's private key and certificate, at home: the key never leaves this folder."""
+    """Create a party's private key and certificate. The key must stay with the party."""
     from scumble.joint.network.certificates import CERTIFICATE_FILE, make_key
 
     make_key(party, out)
     if json:
         print_json({"party": party, "certificate": str(out / CERTIFICATE_FILE)})
     else:
-        print_text(f"Give {out / CERTIFICATE_FILE} to whoever makes the agreement. Show the key to nobody.")
+        print_text(f"Send {out / CERTIFICATE_FILE} to whoever creates the agreement. Keep the private key secret.")
 
 
 @join_app.command()
@@ -45,42 +45,44 @@ def init(
     out: OutFolder,
     party: Annotated[
         list[str],
-        typer.Option("--party", help="An owner that computes, NAME=HOST:PORT, once for each.", show_default=False),
+        typer.Option("--party", help="An owner that computes: NAME=HOST:PORT (repeatable).", show_default=False),
     ],
     submitter: Annotated[
         list[str] | None,
-        typer.Option("--submitter", help="An owner that only hands in shares, NAME=HOST:PORT, once for each."),
+        typer.Option("--submitter", help="An owner that only submits shares: NAME=HOST:PORT (repeatable)."),
     ] = None,
     aggregator: Annotated[
         str | None,
-        typer.Option("--aggregator", help="A party without rows that computes: HOST:PORT, or NAME=HOST:PORT."),
+        typer.Option("--aggregator", help="A computing party without rows: HOST:PORT or NAME=HOST:PORT."),
     ] = None,
     certificate: Annotated[
         list[str] | None,
-        typer.Option("--certificate", help="A party's certificate, NAME=FILE; a key is made for each without one."),
+        typer.Option(
+            "--certificate", help="A party's certificate: NAME=FILE (repeatable). Parties without one get a new key."
+        ),
     ] = None,
     rows_at_most: Annotated[
-        int, typer.Option("--rows-at-most", help="A public bound on the rows of all owners together.")
+        int, typer.Option("--rows-at-most", help="Public upper bound on the number of rows of all owners together.")
     ] = 1_000_000,
     threshold: Annotated[
         int | None,
-        typer.Option("--threshold", help="How many computing parties together may learn nothing (default: most)."),
+        typer.Option("--threshold", help="Largest coalition that learns nothing (default: the maximum)."),
     ] = None,
-    start: Annotated[int, typer.Option("--start", help="Seconds to wait for all parties to be there.")] = 600,
-    stall: Annotated[int, typer.Option("--stall", help="Seconds to wait for a message of a living party.")] = 600,
+    start: Annotated[int, typer.Option("--start", help="Seconds to wait until all parties are connected.")] = 600,
+    stall: Annotated[int, typer.Option("--stall", help="Seconds to wait for a message from a connected party.")] = 600,
     method: MethodName = "diffgen",
     json: Json = False,
     parameters: dict[str, Any],
 ) -> None:
-    """Make an agreement, with a key and a certificate for every party that has not made its own."""
-    from scumble.flows.join_plan import draw_up, prepare
+    """Create an agreement, and a key and certificate for every party without --certificate."""
+    from scumble.flows.join_plan import prepare, write_agreement
 
     parties = {
         **_roles(party, owner=True, computes=True),
         **_roles(submitter or [], owner=True, computes=False),
         **_roles([aggregator] if aggregator else [], owner=False, computes=True),
     }
-    path = draw_up(
+    path = write_agreement(
         out,
         schema=schema,
         parties=parties,
@@ -95,10 +97,10 @@ def init(
     if json:
         print_json({"agreement": str(path), "hash": agreement.digest.hex(), "parties": list(agreement.names)})
         return
-    print_text(f"{path}: give it to all parties ({', '.join(agreement.names)}). Its hash: {agreement.digest.hex()}")
+    print_text(f"Wrote {path}. Give it to all parties ({', '.join(agreement.names)}). Hash: {agreement.digest.hex()}")
     for sentence in agreement.trust:
         print_text(sentence)
-    print_text(f"`scumble join plan --agreement {path}` prints what it costs.")
+    print_text(f"`scumble join plan --agreement {path}` prints the privacy cost.")
 
 
 def _roles(words: Sequence[str], **role: bool) -> dict[str, dict[str, Any]]:
@@ -111,17 +113,17 @@ def _pairs(words: Sequence[str], option: str) -> list[tuple[str, str]]:
     for word in words:
         name, equals, value = word.partition("=")
         if not (name and equals and value):
-            raise InputError(f"{option} {word!r} is no pair. Write NAME=VALUE.")
+            raise InputError(f"{option} {word!r} is not of the form NAME=VALUE.")
         pairs.append((name, value))
     repeated = {name for name, _ in pairs if [each for each, _ in pairs].count(name) > 1}
     if repeated:
-        raise InputError(f"{option} names {sorted(repeated)[0]!r} twice. Names are unique.")
+        raise InputError(f"{option} names {sorted(repeated)[0]!r} twice. Use each name once.")
     return pairs
 
 
 @join_app.command()
 def plan(*, agreement: AgreementFile, json: Json = False) -> None:
-    """What the joint release would cost every owner, and whom they rely on. No row is read."""
+    """Print what a joint release costs every owner, and the trust assumptions. Reads no data."""
     from scumble.flows.join_plan import prepare
 
     joint = prepare(agreement)
@@ -132,7 +134,7 @@ def plan(*, agreement: AgreementFile, json: Json = False) -> None:
     print_plan(joint.plan)
     for sentence in joint.agreement.trust:
         print_text(sentence)
-    print_text(f"The agreement's hash, the same for all parties: {joint.agreement.digest.hex()}")
+    print_text(f"Hash of the agreement, to be compared with the other parties: {joint.agreement.digest.hex()}")
 
 
 @join_app.command()
@@ -141,26 +143,32 @@ def run(
     agreement: AgreementFile,
     party: PartyName,
     out: OutFolder,
-    data: Annotated[Path | None, typer.Option("--data", help="An owner's table: CSV or Parquet.")] = None,
+    data: Annotated[Path | None, typer.Option("--data", help="The owner's table: CSV or Parquet. Owners only.")] = None,
     dataset: Annotated[
-        str | None, typer.Option("--dataset", help="The dataset's name in the ledger (default: the file's stem).")
+        str | None,
+        typer.Option("--dataset", help="The dataset's name in the ledger (default: the file name without its suffix)."),
     ] = None,
     ledger: LedgerFile = None,
     engine: Annotated[str, typer.Option("--engine", help=f"One of: {', '.join(ENGINES)}.")] = "memory",
     key: Annotated[
-        Path | None, typer.Option("--key", help="This party's key (default: beside the agreement, or in its folder).")
+        Path | None,
+        typer.Option("--key", help="The private key (default: key.pem beside the agreement or in the party's folder)."),
     ] = None,
     state: Annotated[
-        Path | None, typer.Option("--state", help="Where to record what a resumed run needs (default: OUT.state).")
+        Path | None, typer.Option("--state", help="The state folder, needed to resume the run (default: OUT.state).")
     ] = None,
     listen: Annotated[
-        str | None, typer.Option("--listen", help="Where to listen, if not at the address in the agreement.")
+        str | None, typer.Option("--listen", help="Listen at this HOST:PORT instead of the one in the agreement.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Take up a run that broke, under the same charge.")] = False,
-    abandon: Annotated[
-        bool, typer.Option("--abandon", help="Close a run that broke, for ever; the charge stands.")
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue an interrupted run under the same charge.")
     ] = False,
-    table: Annotated[bool, typer.Option("--table/--no-table", help="Also write the counts as rows: table.csv.")] = True,
+    abandon: Annotated[
+        bool, typer.Option("--abandon", help="Close an interrupted run permanently; the charge is not refunded.")
+    ] = False,
+    table: Annotated[
+        bool, typer.Option("--table/--no-table", help="Also write table.csv, the counts expanded to rows.")
+    ] = True,
     delimiter: Delimiter = ",",
     json: Json = False,
 ) -> None:
@@ -169,11 +177,11 @@ def run(
 
     if abandon:
         receipt = joint_flow.abandon(agreement, party=party, out=out, state=state, ledger=ledger)
-        stands = "Nothing had been charged." if receipt is None else f"The charge stands: entry {receipt.entry[:12]}."
+        charge = "Nothing was charged." if receipt is None else f"The charge stands: ledger entry {receipt.entry[:12]}."
         if json:
             print_json({"abandoned": True, "entry": None if receipt is None else receipt.entry})
         else:
-            print_text(f"The run is closed and cannot be taken up again. {stands}")
+            print_text(f"The run is closed and can no longer be resumed. {charge}")
         return
     with progress_bar() as progress:
         joined = joint_flow.join(
@@ -191,12 +199,12 @@ def run(
             delimiter=delimiter_of(delimiter),
             resume=resume,
             progress=progress,
-            tell=lambda text: print_text(text, err),
+            notify=lambda text: print_text(text, err),
         )
     if json:
         print_json(joined.to_json())
         return
-    print_text(f"{joined.folder}: {joined.to_json().get('cells', 0):,} cells.")
+    print_text(f"Wrote {joined.folder}: {joined.to_json().get('cells', 0):,} cells.")
     print_text(f"Guarantee: {joined.release.plan.guarantee.sentence}")
     for step in joined.release.story:
         console.print(f"  {step}")
@@ -210,9 +218,9 @@ def run(
 
 
 def print_phases(phases: Sequence[Mapping[str, Any]], party: str) -> None:
-    """What each phase took, with the sums below."""
+    """Print the cost of each phase, and the sums."""
     names = ("seconds", "rounds", "bytes_sent", "bytes_received")
-    total = {"name": "all together", **{name: sum(phase[name] for phase in phases) for name in names}}
+    total = {"name": "total", **{name: sum(phase[name] for phase in phases) for name in names}}
     rows = [
         [
             phase["name"],
@@ -223,32 +231,35 @@ def print_phases(phases: Sequence[Mapping[str, Any]], party: str) -> None:
         ]
         for phase in (*phases, total)
     ]
-    print_table(f"What it took {party}", ["phase", "seconds", "rounds", "MB sent", "MB received"], rows)
+    print_table(f"Cost for {party}", ["phase", "seconds", "rounds", "MB sent", "MB received"], rows)
 
 
 @join_app.command()
 @with_method_options
 def rehearse(
     *,
-    parties: Annotated[int, typer.Option("--parties", help="How many owners.", min=2, max=7)] = 3,
-    aggregator: Annotated[
-        bool, typer.Option("--aggregator", help="With a party that has no rows but computes.")
-    ] = False,
-    rows: Annotated[int, typer.Option("--rows", help="How many made-up rows all owners have together.", min=0)] = 3000,
+    parties: Annotated[int, typer.Option("--parties", help="The number of owners.", min=2, max=7)] = 3,
+    aggregator: Annotated[bool, typer.Option("--aggregator", help="Add a computing party without rows.")] = False,
+    rows: Annotated[
+        int, typer.Option("--rows", help="The number of generated rows of all owners together.", min=0)
+    ] = 3000,
     delay_ms: Annotated[
-        float, typer.Option("--delay-ms", help="Hold every message back for so long, as a distant network does.", min=0)
+        float,
+        typer.Option(
+            "--delay-ms", help="Delay every message by this many milliseconds, to imitate a distant network.", min=0
+        ),
     ] = 0,
     schema: Annotated[
-        Path | None, typer.Option("--schema", help="Rows drawn evenly from this schema (default: made-up patients).")
+        Path | None, typer.Option("--schema", help="Draw uniform rows from this schema (default: generated patients).")
     ] = None,
     method: MethodName = "diffgen",
-    out: Annotated[Path | None, typer.Option("--out", help="Keep all parties' folders here.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Keep all parties' folders in this new folder.")] = None,
     json: Json = False,
     parameters: dict[str, Any],
 ) -> None:
-    """Run a joint release of made-up rows on this machine, every party as a process of its own.
+    """Run a joint release of generated rows on this machine, with one process for each party.
 
-    Prints what it takes: time, bytes and rounds for every party and phase.
+    Prints the seconds, rounds and bytes of every party and phase.
     """
     from scumble.demo.rehearsal import rehearse as run_rehearsal
 
@@ -262,44 +273,45 @@ def rehearse(
             method=method,
             parameters={"epsilon": "1", **parameters},
             out=out,
-            watch=progress,
+            progress=progress,
         )
     if json:
         print_json(rehearsed.to_json())
         return
-    for name, told in rehearsed.parties.items():
-        print_phases(told["phases"], name)
+    for name, result in rehearsed.parties.items():
+        print_phases(result["phases"], name)
     first = next(iter(rehearsed.parties.values()))
-    away = f", every message {delay_ms:g} ms late" if delay_ms else ""
+    delay = f", every message delayed by {delay_ms:g} ms" if delay_ms else ""
     print_text(
-        f"{len(rehearsed.parties)} parties, {rows:,} rows{away}: {first['cells']:,} cells, the same for all, in "
-        f"{rehearsed.seconds:.1f} s with starting up."
+        f"{len(rehearsed.parties)} parties, {rows:,} rows{delay}: {first['cells']:,} cells, identical at all parties, "
+        f"in {rehearsed.seconds:.1f} s including start-up."
     )
 
 
 @transcript_app.command()
 def verify(
     *,
-    file: Annotated[Path, typer.Argument(help="A transcript.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="A transcript file.", show_default=False)],
     other: Annotated[
-        Path | None, typer.Argument(help="Another party's, of the same attempt.", show_default=False)
+        Path | None, typer.Argument(help="Another party's transcript of the same attempt.", show_default=False)
     ] = None,
     json: Json = False,
 ) -> None:
-    """Check a transcript's chain, and two parties' transcripts against each other."""
-    from scumble.joint.session.transcript import compare, read_transcript
+    """Verify a transcript's hash chain, and compare two parties' transcripts of one attempt."""
+    from scumble.joint.session.transcript import compare_transcripts, read_transcript
 
-    account = read_transcript(file)
-    checked = {"transcript": str(file), **account.to_json()}
+    transcript = read_transcript(file)
+    checked = {"transcript": str(file), **transcript.to_json()}
     if other is not None:
         theirs = read_transcript(other)
-        checked |= {"other": theirs.to_json(), "messages_in_both": compare(account, theirs)}
+        checked |= {"other": theirs.to_json(), "messages_in_both": compare_transcripts(transcript, theirs)}
     if json:
         print_json(checked)
         return
+    outcome = "finished" if transcript.end == "finished" else "was interrupted"
     print_text(
-        f"{file}: the chain holds. {account.party} sent {account.bytes_sent:,} bytes, received "
-        f"{account.bytes_received:,}, opened {len(account.opened)} answers; {account.end or 'it was cut off'}."
+        f"{file}: the hash chain is valid. {transcript.party} sent {transcript.bytes_sent:,} bytes, received "
+        f"{transcript.bytes_received:,} and opened {len(transcript.opened)} answers. The run {outcome}."
     )
     if other is not None:
-        print_text(f"{checked['messages_in_both']:,} messages are in both, and both say the same of them.")
+        print_text(f"{checked['messages_in_both']:,} messages are in both transcripts, with the same hashes.")

@@ -115,10 +115,10 @@ class SeveralOwners:
     def guarantee(self) -> str:
         if not self.jointly:
             return "eps, no delta, of each owner's release, under the unit of the table's schema"
-        seats = several_owners.joint_roles(self.owners)
+        roles = several_owners.joint_roles(self.owners)
         return (
             f"(eps, delta) under the unit of the table's schema, delta far below 1e-12, also against any "
-            f"{seats.threshold} of the {seats.parties} parties"
+            f"{roles.threshold} of the {roles.parties} parties"
         )
 
     def version(self) -> str:

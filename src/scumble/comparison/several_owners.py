@@ -14,8 +14,8 @@ import numpy as np
 from scumble.engines.coding import Block
 from scumble.engines.memory import MemoryEngine
 from scumble.joint.holder import joint_plan
-from scumble.joint.protocol.roles import Seats, default_threshold
-from scumble.joint.simulated import twin_holder
+from scumble.joint.protocol.roles import Roles, default_threshold
+from scumble.joint.simulated import simulated_holder
 from scumble.methods.method import Method
 from scumble.mining.benchmark.sample import Sample
 from scumble.model.counts import Integers
@@ -45,10 +45,10 @@ def split_among_owners(rows: Block, owners: int, seed: int) -> list[Block]:
     return [tuple(column[part] for column in rows) for part in np.array_split(order, owners)]
 
 
-def joint_roles(owners: int) -> Seats:
+def joint_roles(owners: int) -> Roles:
     """All owners compute. Two owners need a third computing party: an aggregator without rows."""
     parties = tuple(range(max(owners, 3)))
-    return Seats(
+    return Roles(
         parties=len(parties), compute=parties, owners=parties[:owners], threshold=default_threshold(len(parties))
     )
 
@@ -61,7 +61,7 @@ def release_jointly(parts: Sequence[Block], schema: Schema, method: Method, para
     """
     plan = joint_plan(method.plan(schema, parameters), joint_roles(len(parts)), schema)
     engine = MemoryEngine(list(parts), schema)
-    holder = twin_holder(engine=engine, plan=plan, rows_at_most=ROWS_AT_MOST, draw=generator_for("joint", seed))
+    holder = simulated_holder(engine=engine, plan=plan, rows_at_most=ROWS_AT_MOST, draw=generator_for("joint", seed))
     return method.run(schema, parameters, holder)
 
 

@@ -1,6 +1,6 @@
-"""A network that is far away: forwards connections and holds every byte back for a while, in both directions.
+"""A TCP proxy that imitates a distant network: it forwards connections and delays every byte, in both directions.
 
-Bandwidth is not limited. Rounds that wait for one another cost twice the delay each, as they would between two towns.
+The delay is one-way, and bandwidth is not limited. A request with its answer takes twice the delay.
 """
 
 import asyncio
@@ -16,10 +16,10 @@ CHUNK = 1 << 16
 
 
 class DelayingProxy:
-    """Forwards from some addresses to others, in a thread of its own, while a `with` statement lasts."""
+    """Forwards connections from some addresses to others while a `with` statement lasts. Runs in its own thread."""
 
     def __init__(self, routes: Sequence[tuple[Address, Address]], *, delay: float) -> None:
-        """`routes` are pairs of where to listen and where to forward to; `delay` is in seconds, one way."""
+        """`routes` are pairs (address to listen at, address to forward to); `delay` is one-way, in seconds."""
         self._routes = routes
         self._delay = delay
         self._loop = asyncio.new_event_loop()
@@ -70,7 +70,7 @@ class DelayingProxy:
         return forward
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Carry one direction: what was read waits for its time in a queue, while more is read."""
+        """Forward one direction. Chunks wait in a queue until they are due, while further chunks are read."""
         loop = asyncio.get_running_loop()
         queue: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
 

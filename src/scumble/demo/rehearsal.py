@@ -1,4 +1,4 @@
-"""A joint release rehearsed on one machine: each party a process of its own, over real connections, on made-up rows."""
+"""Rehearse a joint release on one machine: one process for each party, real connections, generated rows."""
 
 import json
 import socket
@@ -22,35 +22,35 @@ from scumble.errors import InputError, ScumbleError
 from scumble.files.release_folder import file_hash
 from scumble.flows import release as flow
 from scumble.flows.join import state_folder
-from scumble.flows.join_plan import draw_up, prepare
+from scumble.flows.join_plan import prepare, write_agreement
 from scumble.joint.session.agreement import Address, read_agreement
 from scumble.joint.session.state import answers_so_far
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Grid
 from scumble.privacy.noise import simulation
 
-LOOK_SECONDS = 0.2
+POLL_SECONDS = 0.2
 
-Watcher = Callable[[str, int, int], None]
-"""Called with a party, how many answers it has recorded, and how many there will be."""
+RehearsalObserver = Callable[[str, int, int], None]
+"""Called with a party's name, the number of answers it has stored, and their total number."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rehearsed:
-    """What a rehearsal took, party by party."""
+    """What a rehearsal cost each party."""
 
     rows: int
     delay_ms: float
     seconds: float
     parties: Mapping[str, Mapping[str, Any]]
-    """What each party printed: its phases with seconds, bytes and rounds."""
+    """The JSON output of each party's `scumble join run`, with the cost of its phases."""
 
     def to_json(self) -> dict[str, Any]:
         return {
             "rows": self.rows,
             "delay_ms": self.delay_ms,
             "seconds": round(self.seconds, 3),
-            "parties": {name: dict(told) for name, told in self.parties.items()},
+            "parties": {name: dict(result) for name, result in self.parties.items()},
         }
 
 
@@ -65,24 +65,24 @@ def rehearse(
     method: str = "diffgen",
     parameters: Mapping[str, Any] | None = None,
     out: Path | None = None,
-    watch: Watcher | None = None,
+    progress: RehearsalObserver | None = None,
 ) -> Rehearsed:
-    """Run a joint release of made-up rows; every party's folder stays in `out`, if it is named.
+    """Run a joint release of generated rows. If `out` is given, all parties' folders are kept there.
 
-    The rows are made-up patients, or, with a schema of one's own, values drawn evenly from it: what a run costs follows
-    from the schema, the parameters and the answers. `table` has public rows of one's own, of which the first `rows`
-    take part.
+    The rows are generated patients or, if a `schema` is given, drawn uniformly from its domains. What a run costs
+    depends on the schema, the parameters and the answers, hardly on the rows. Pass `table` to use the first `rows` rows
+    of a public table instead.
     """
     began = time.perf_counter()
     public = patients_schema() if schema is None else flow.schema_of(schema)
     if table is None:
-        table = patients(rows, seed=1) if schema is None else even_rows(public, rows, seed=1)
+        table = patients(rows, seed=1) if schema is None else uniform_rows(public, rows, seed=1)
     names = [f"owner-{number}" for number in range(1, owners + 1)] + ["aggregator"] * aggregator
     ports = free_addresses(2 * len(names))
     called, listening = ports[: len(names)], ports[len(names) :] if delay_ms else ports[: len(names)]
     with ExitStack() as stack:
         folder = stack.enter_context(_folder(out))
-        path = draw_up(
+        path = write_agreement(
             folder / "agreed",
             schema=public,
             parties={
@@ -98,12 +98,12 @@ def rehearse(
         for number, name in enumerate(names[:owners]):
             pacsv.write_csv(table.take(np.arange(number, rows, owners)), folder / f"{name}.csv")
         commands = {name: _command(folder, path, name, address) for name, address in zip(names, listening, strict=True)}
-        told = _run_all(commands, folder, sum(spend.times for spend in prepare(path).plan.spends), watch)
-    return Rehearsed(rows=rows, delay_ms=delay_ms, seconds=time.perf_counter() - began, parties=told)
+        results = _run_all(commands, folder, sum(spend.times for spend in prepare(path).plan.spends), progress)
+    return Rehearsed(rows=rows, delay_ms=delay_ms, seconds=time.perf_counter() - began, parties=results)
 
 
-def even_rows(schema: Schema, rows: int, *, seed: int) -> pa.Table:
-    """Rows whose values are drawn evenly from the public domains."""
+def uniform_rows(schema: Schema, rows: int, *, seed: int) -> pa.Table:
+    """Rows with values drawn uniformly and independently from the schema's domains."""
     draw = simulation(seed)
     columns = {}
     for attribute in schema.attributes:
@@ -124,7 +124,7 @@ def _command(folder: Path, agreement: Path, name: str, listen: Address) -> list[
 
 
 def _run_all(
-    commands: Mapping[str, Sequence[str]], folder: Path, answers: int, watch: Watcher | None
+    commands: Mapping[str, Sequence[str]], folder: Path, answers: int, progress: RehearsalObserver | None
 ) -> dict[str, dict[str, Any]]:
     with ExitStack() as stack:
         running = {}
@@ -133,14 +133,14 @@ def _run_all(
             running[name] = subprocess.Popen(command, stdout=files[0], stderr=files[1])
             stack.callback(_end, running[name])
         while any(process.poll() is None for process in running.values()):
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
             for name in running:
-                if watch is not None:
-                    watch(name, answers_so_far(state_folder(folder / name, None)), answers)
+                if progress is not None:
+                    progress(name, answers_so_far(state_folder(folder / name, None)), answers)
         failed = [name for name, process in running.items() if process.returncode]
         if failed:
             last = (folder / f"{failed[0]}.log").read_text().strip().splitlines()[-1:]
-            raise ScumbleError(f"{failed[0]} ended with: {' '.join(last).removeprefix('error: ')}")
+            raise ScumbleError(f"{failed[0]} failed: {' '.join(last).removeprefix('error: ')}")
         if len({file_hash(folder / name / "counts.csv") for name in commands}) > 1:
             raise ScumbleError("The parties did not publish the same counts. This is a bug; please report it.")
         return {name: json.loads((folder / f"{name}.json").read_text()) for name in commands}
@@ -166,7 +166,7 @@ def _folder(out: Path | None) -> Iterator[Path]:
 
 
 def free_addresses(number: int) -> list[Address]:
-    """Addresses of this machine that nobody listens at just now."""
+    """Addresses of this machine that are currently not in use."""
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(number)]
         for each in sockets:

@@ -1,9 +1,9 @@
-"""The line of several owners: each runs it at home, and all arrive at the same release.
+"""Take part in a joint release: every party runs this on its own machine, and all write the same release.
 
-    agreement -> plan -> connect, compare -> reserve -> read rows -> answers, together -> folder -> settle
+    agreement -> plan -> connect, compare -> reserve -> read rows -> joint answers -> folder -> settle
 
-Nothing is charged before all parties are there with the same agreement, and no row is read before the charge. A run
-that broke is taken up again with `resume`, under the same charge, from the last answer that anybody recorded.
+Nothing is charged before all parties are connected and have the same agreement, and no row is read before the charge.
+An interrupted run is continued with `resume`, under the same charge, from the last answer that any party has stored.
 """
 
 import time
@@ -18,26 +18,26 @@ from scumble.errors import BudgetError, InputError
 from scumble.files.atomic_folder import staging
 from scumble.files.release_folder import file_hash, write_release
 from scumble.flows.charge import Charge, charged_rows, reporting_charge
-from scumble.flows.join_plan import Joint, prepare
+from scumble.flows.join_plan import PlannedAgreement, prepare
 from scumble.flows.progress import Progress
 from scumble.flows.release import check_before_reading, release_summary
 from scumble.joint.network.certificates import KEY_FILE
 from scumble.joint.network.connection import PartyLost
 from scumble.joint.session.agreement import Address
-from scumble.joint.session.attempt import Attempt, recorded_answers
+from scumble.joint.session.attempt import Attempt, holder_from_log
 from scumble.joint.session.meter import Phase
-from scumble.joint.session.state import State, opened
+from scumble.joint.session.state import State, open_state
 from scumble.model.release import Release
 from scumble.privacy.ledger import Ledger, Receipt
 from scumble.sources import Source, open_source
 
-Tell = Callable[[str], None]
-"""Called with a sentence on what is going on."""
+Notify = Callable[[str], None]
+"""Called with a sentence about the state of the connections."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Joined:
-    """A joint release that stands in one party's folder. A party without rows has no receipt."""
+    """A published joint release, as one party sees it. A party without rows has no receipt."""
 
     party: str
     folder: Path
@@ -73,36 +73,37 @@ def join(
     delimiter: str = ",",
     resume: bool = False,
     progress: Progress | None = None,
-    tell: Tell | None = None,
+    notify: Notify | None = None,
 ) -> Joined:
-    """Take part in a joint release as one party, and publish it in a folder of one's own.
+    """Take part in a joint release as one party, and publish the release in the folder `out`.
 
-    An owner gives its `data` and is charged in its own ledger; the aggregator has neither. All parties run at the same
-    time. `resume` takes up a run that broke: every party does so, also one that has its release already.
+    An owner passes its `data` and is charged in its own `ledger`; an aggregator has neither. All parties must run this
+    at the same time. To continue an interrupted run, every party calls it again with `resume`, including those that
+    have published their release already.
     """
     began = time.perf_counter()
-    hear = progress or (lambda label, done, total: None)
+    report = progress or (lambda label, done, total: None)
     with reporting_charge() as charge, ExitStack() as stack:
         joint = prepare(agreement)
         source = _source(joint, party, data, delimiter, engine)
-        kept = stack.enter_context(opened(state_folder(out, state), agreement=joint.agreement.digest, party=party))
-        _check_state(kept, resume=resume)
-        stage = None if _stands(Path(out), kept) else stack.enter_context(staging(Path(out)))
-        account = None
+        saved = stack.enter_context(open_state(state_folder(out, state), agreement=joint.agreement.digest, party=party))
+        _check_state(saved, resume=resume)
+        stage = None if _is_published(Path(out), saved) else stack.enter_context(staging(Path(out)))
+        owner = None
         if source is not None:
-            book = stack.enter_context(Ledger.open(None if ledger is None else Path(ledger)))
+            charged = stack.enter_context(Ledger.open(None if ledger is None else Path(ledger)))
             name = source.name if dataset is None else dataset
-            account = _Account(joint=joint, kept=kept, charge=charge, book=book, source=source, dataset=name)
+            owner = _Owner(joint=joint, saved=saved, charge=charge, ledger=charged, source=source, dataset=name)
         attempt = Attempt(
             joint.agreement,
             party,
-            state=kept,
+            state=saved,
             key=_key_file(Path(agreement), party) if key is None else Path(key),
             listen=None if listen is None else Address.parse(listen),
             fields=joint.fields(),
-            tell=tell,
+            notify=notify,
         )
-        made = _answered(joint, attempt, kept, account, engine, hear)
+        made = _make_release(joint, attempt, saved, owner, engine, report)
         receipt = charge.receipt
         if stage is not None:
             written = write_release(
@@ -110,14 +111,14 @@ def join(
                 stage.folder,
                 {} if receipt is None else receipt.to_json(),
                 table=table,
-                progress=lambda done, total: hear("writing table.csv", done, total),
+                progress=lambda done, total: report("writing table.csv", done, total),
             )
-            kept.mark(published=written.sha256)
+            saved.mark(published=written.sha256)
             stage.publish()
         charge.published = Path(out)
-        if account is not None and receipt is not None:
-            account.book.settle(receipt, kept.marks.published)
-        kept.forget_keys()
+        if owner is not None and receipt is not None:
+            owner.ledger.settle(receipt, saved.marks.published)
+        saved.forget_keys()
     attempt.meter.lap("publishing")
     return Joined(
         party=party,
@@ -133,57 +134,64 @@ def join(
 def abandon(
     agreement: str | Path, *, party: str, out: str | Path, state: str | Path | None = None, ledger: Path | None = None
 ) -> Receipt | None:
-    """Close a run that broke, for ever: it cannot be taken up again. The charge stands; its receipt, if any."""
+    """Close an interrupted run permanently; it can no longer be resumed. Returns the receipt of its charge, if any.
+
+    The charge is not refunded, because an answer may have been opened.
+    """
     joint = prepare(agreement)
-    joint.agreement.seat(party)
+    joint.agreement.party_number(party)
     folder = state_folder(out, state)
     if not folder.exists():
-        raise InputError(f"There is no {folder}: nothing was begun there. Give --out or --state of the run.")
-    with opened(folder, agreement=joint.agreement.digest, party=party) as kept:
-        if kept.marks.published:
-            raise InputError("The release of this run was published. There is nothing to abandon.")
-        kept.mark(abandoned=True)
-        kept.forget_keys()
-        if not kept.marks.charging:
+        raise InputError(
+            f"The state folder {folder} does not exist, so there is no run to abandon. Give the --out or --state of "
+            "the run."
+        )
+    with open_state(folder, agreement=joint.agreement.digest, party=party) as saved:
+        if saved.marks.published:
+            raise InputError("The release of this run was published, so there is nothing to abandon.")
+        saved.mark(abandoned=True)
+        saved.forget_keys()
+        if not saved.marks.charging:
             return None
-        with Ledger.open(ledger) as book:
-            return book.reserved(session=joint.agreement.session)
+        with Ledger.open(ledger) as charged:
+            return charged.reserved(session=joint.agreement.session)
 
 
 def state_folder(out: str | Path, state: str | Path | None) -> Path:
-    """Where a party keeps what it needs to take up a run again: beside its release, if nowhere else."""
+    """The folder in which a party stores what it needs to resume a run; by default OUT.state, beside the release."""
     return Path(f"{out}.state") if state is None else Path(state)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Account:
-    """An owner's ledger and rows."""
+class _Owner:
+    """What an owner contributes: its rows and the charge to its ledger."""
 
-    joint: Joint
-    kept: State
+    joint: PlannedAgreement
+    saved: State
     charge: Charge
-    book: Ledger
+    ledger: Ledger
     source: Source
     dataset: str
 
     def pay(self) -> Receipt:
-        """The charge of this run: the one that stands, if it was begun before, or else a new one.
+        """Charge the run to the ledger, or find its earlier charge if it was started before.
 
-        The mark is on the disk before the ledger is asked. So a crash between the two leads to no second charge, and a
-        charge without the mark, whose record is lost, is never used for drawing again.
+        The mark `charging` is written to disk before the ledger is called. So a crash between the two cannot lead to a
+        second charge. If the state folder is lost after the charge, the mark is lost too, and `Ledger.reserve` refuses
+        to charge the session again: the lost answers are not computed a second time.
         """
         joint, before = self.joint, None
         self.charge.begun = True
-        if self.kept.marks.charging:
-            before = self.book.reserved(session=joint.agreement.session, dataset=self.dataset)
-            if before is None and self.kept.marks.keys_id:  # rows were recorded before keys were made
+        if self.saved.marks.charging:
+            before = self.ledger.reserved(session=joint.agreement.session, dataset=self.dataset)
+            if before is None and self.saved.marks.keys_id:  # the ledger recorded the rows before keys were made
                 raise BudgetError(
-                    "This run was charged to another ledger, which knows its rows. Give that one with --ledger. "
-                    "Nothing was charged now."
+                    "This run was charged to another ledger, which also identifies its rows. Give that ledger with "
+                    "--ledger. Nothing was charged now."
                 )
         else:
-            self.kept.mark(charging=True)
-        self.charge.receipt = before or self.book.reserve(
+            self.saved.mark(charging=True)
+        self.charge.receipt = before or self.ledger.reserve(
             dataset=self.dataset,
             unit=joint.schema.unit,
             guarantee=joint.plan.guarantee,
@@ -194,95 +202,94 @@ class _Account:
         return self.charge.receipt
 
     @contextmanager
-    def rows(self, engine: str, hear: Progress) -> Iterator[Engine]:
-        """The owner's rows, which the ledger knows to be those of every earlier attempt."""
+    def rows(self, engine: str, report: Progress) -> Iterator[Engine]:
+        """The owner's rows. The ledger checks that they are the rows of every earlier attempt."""
         receipt, most = self.pay(), self.joint.agreement.rows_at_most
-        with charged_rows(self.book, receipt, engine, self.source, self.joint.schema, hear) as rows:
+        with charged_rows(self.ledger, receipt, engine, self.source, self.joint.schema, report) as rows:
             if rows.rows > most:
                 raise InputError(
-                    f"The agreement says `rows_at_most: {most}`, a public fact about all owners together, and this "
-                    "table alone does not keep to it. Make a new agreement."
+                    f"This table alone has more rows than the agreement allows for all owners together "
+                    f"(`rows_at_most: {most}`). Create a new agreement with a larger bound."
                 )
             yield rows
 
 
-def _answered(
-    joint: Joint, attempt: Attempt, kept: State, account: _Account | None, engine: str, hear: Progress
+def _make_release(
+    joint: PlannedAgreement, attempt: Attempt, saved: State, owner: _Owner | None, engine: str, report: Progress
 ) -> Release:
-    """The release, from answers that all parties have recorded."""
-    was_complete = kept.marks.complete
+    """The release, made from answers that all parties have stored."""
+    was_complete = saved.marks.complete
     try:
         with attempt:
-            attempt.meet()
-            if account is not None:
-                account.pay()
+            attempt.exchange_status()
+            if owner is not None:
+                owner.pay()
             attempt.catch_up()
-            made = _together(joint, attempt, kept, account, engine, hear)
+            made = _run_jointly(joint, attempt, saved, owner, engine, report)
             attempt.finish()
             return made
     except PartyLost:
         if not was_complete:
             raise
-    # Whoever was here before may be done and gone. Nothing is missing from the record.
-    if account is not None:
-        account.pay()
-    return joint.run(recorded_answers(joint.agreement, joint.plan, kept))
+    # The other parties may have finished and gone. All answers are stored here, so this party finishes alone.
+    if owner is not None:
+        owner.pay()
+    return joint.run(holder_from_log(joint.agreement, joint.plan, saved))
 
 
-def _together(
-    joint: Joint, attempt: Attempt, kept: State, account: _Account | None, engine: str, hear: Progress
+def _run_jointly(
+    joint: PlannedAgreement, attempt: Attempt, saved: State, owner: _Owner | None, engine: str, report: Progress
 ) -> Release:
-    if kept.marks.complete:
-        return joint.run(recorded_answers(joint.agreement, joint.plan, kept))
+    if saved.marks.complete:
+        return joint.run(holder_from_log(joint.agreement, joint.plan, saved))
     answers, done = sum(spend.times for spend in joint.plan.spends), 0
 
-    def told(label: str, finished: int, total: int | None) -> None:
+    def report_reading(label: str, finished: int, total: int | None) -> None:
         attempt.mesh.check()
-        hear(label, finished, total)
+        report(label, finished, total)
 
     def answered(label: str) -> None:
         nonlocal done
         done += 1
-        hear(label, done, answers)
+        report(label, done, answers)
 
-    with nullcontext() if account is None else account.rows(engine, told) as rows:
+    with nullcontext() if owner is None else owner.rows(engine, report_reading) as rows:
         attempt.meter.lap("reading rows")
         return joint.run(attempt.holder(joint.plan, rows, answered))
 
 
-def _source(joint: Joint, party: str, data: Any, delimiter: str, engine: str) -> Source | None:
-    seat = joint.agreement.seat(party)
-    if seat not in joint.agreement.seats.owners:
+def _source(joint: PlannedAgreement, party: str, data: Any, delimiter: str, engine: str) -> Source | None:
+    if joint.agreement.party_number(party) not in joint.agreement.roles.owners:
         if data is not None:
-            raise InputError(f"{party} brings no rows, says the agreement. Leave out --data.")
+            raise InputError(f"According to the agreement, {party} owns no rows. Omit --data.")
         return None
     if data is None:
-        raise InputError(f"{party} is an owner, says the agreement. Give its table with --data.")
+        raise InputError(f"According to the agreement, {party} owns rows. Give its table with --data.")
     source = open_source(data, delimiter=delimiter, engine=engine)
     check_before_reading(source, joint.schema, engine)
     return source
 
 
 def _key_file(agreement: Path, party: str) -> Path:
-    """The key that `scumble join init` made, or one that lies beside the agreement."""
+    """The default key file: beside the agreement, or in the party's folder that `scumble join init` created."""
     beside = agreement.parent / KEY_FILE
     return beside if beside.exists() else agreement.parent / party / KEY_FILE
 
 
-def _check_state(kept: State, *, resume: bool) -> None:
-    marks = kept.marks
+def _check_state(saved: State, *, resume: bool) -> None:
+    marks = saved.marks
     if marks.abandoned:
         raise InputError(
-            "This run was abandoned, and its keys are gone. Make a new agreement with `scumble join init`."
+            "This run was abandoned and its session keys were deleted. Create a new agreement with `scumble join init`."
         )
     if (marks.charging or marks.keys_id) and not resume:
         raise InputError(
-            f"This run was begun before: {kept.folder} has what was recorded of it. Take it up again with --resume, "
-            "which charges nothing more, or close it with --abandon."
+            f"This run was started before; its state is in {saved.folder}. Continue it with --resume, which charges "
+            "nothing more, or close it with --abandon."
         )
 
 
-def _stands(out: Path, kept: State) -> bool:
-    """Whether the release of this very run is there already."""
+def _is_published(out: Path, saved: State) -> bool:
+    """Whether `out` contains the release of this run already."""
     manifest = out / "release.json"
-    return bool(kept.marks.published) and manifest.is_file() and file_hash(manifest) == kept.marks.published
+    return bool(saved.marks.published) and manifest.is_file() and file_hash(manifest) == saved.marks.published

@@ -1,6 +1,6 @@
-"""What several owners settle before they begin: an agreement drawn up, and the plan that follows from it.
+"""Create the agreement of a joint release, and derive the plan from it.
 
-No data is involved, and every party arrives at the same.
+No data is read. Every party derives the same plan.
 """
 
 import hashlib
@@ -31,8 +31,8 @@ AGREEMENT_FILE = "agreement.yaml"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Joint:
-    """An agreement with what follows from it: the same for all parties."""
+class PlannedAgreement:
+    """An agreement with the method, the parameters and the plan that it determines; the same for all parties."""
 
     agreement: Agreement
     method: Method
@@ -44,7 +44,7 @@ class Joint:
         return self.agreement.schema_
 
     def fields(self) -> dict[str, str]:
-        """Hashes of what this version of the software makes of the agreement, for comparison with others."""
+        """Hashes of the version of scumble and of the plan, which the parties compare along with the agreement."""
         facts = {"the version of scumble": version("scumble"), "the plan that follows": self.plan.to_json()}
         return {name: hashlib.sha256(json.dumps(fact).encode()).hexdigest() for name, fact in facts.items()}
 
@@ -53,28 +53,29 @@ class Joint:
         return self.method.run(self.schema, self.parameters, holder)
 
 
-def prepare(agreement: Agreement | str | Path) -> Joint:
-    """Read an agreement and plan by it. No data is involved."""
+def prepare(agreement: Agreement | str | Path) -> PlannedAgreement:
+    """Read an agreement and derive its plan. No data is read."""
     agreed = agreement if isinstance(agreement, Agreement) else read_agreement(Path(agreement))
     method = flow.method_named(agreed.method)
     parameters = flow.parameters_of(method, dict(agreed.parameters))
     schema = agreed.schema_
     if schema.unit is not Unit.ADD_REMOVE:
         raise InputError(
-            "Under `unit: replace` the number of rows is public, and no owner knows that of the others. Write "
-            "`unit: add-remove` in the schema."
+            "A joint release does not support `unit: replace`: it makes the number of rows public, and the owners do "
+            "not know each other's. Write `unit: add-remove` in the schema."
         )
-    seats = agreed.seats
-    planned = joint_plan(method.plan(schema, parameters), seats=seats, schema=schema)
+    roles = agreed.roles
+    planned = joint_plan(method.plan(schema, parameters), roles=roles, schema=schema)
     note = (
-        f"{len(seats.owners)} owners make it together, and {len(seats.compute)} parties compute. Up to "
-        f"{seats.threshold} of these learn nothing else; {seats.threshold + 1} together would see all owners' counts."
+        f"Joint release of {len(roles.owners)} owners; {len(roles.compute)} parties compute. A coalition of up to "
+        f"{roles.threshold} of them learns nothing but the release; {roles.threshold + 1} together could see all "
+        "owners' counts."
     )
     planned = replace(planned, notes=(*planned.notes, note))
-    return Joint(agreement=agreed, method=method, parameters=parameters, plan=planned)
+    return PlannedAgreement(agreement=agreed, method=method, parameters=parameters, plan=planned)
 
 
-def draw_up(
+def write_agreement(
     folder: Path,
     *,
     schema: Schema | str | Path,
@@ -86,14 +87,14 @@ def draw_up(
     certificates: Mapping[str, Path] | None = None,
     deadlines: Mapping[str, int] | None = None,
 ) -> Path:
-    """Write an agreement into a new folder, with a key for each party that brings no certificate of its own.
+    """Write an agreement into a new folder, with a new key for each party without a certificate in `certificates`.
 
-    Everything is checked first: the folder is there with an agreement that can be planned, or not at all.
+    Everything is validated first. If the agreement is invalid, the folder is not created.
     """
     given = dict(certificates or {})
     unknown = set(given) - set(parties)
     if unknown:
-        raise InputError(f"There is a certificate of {sorted(unknown)[0]!r}, which is no party. Name it with --party.")
+        raise InputError(f"--certificate names {sorted(unknown)[0]!r}, which is not a party. Add it with --party.")
     named = flow.method_named(method)
     chosen = flow.parameters_of(named, named.parameters.jointly(parameters))
     computing = sum(bool(party["computes"]) for party in parties.values())

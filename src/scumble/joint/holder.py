@@ -16,9 +16,9 @@ import numpy as np
 
 from scumble.errors import BudgetError, InputError
 from scumble.joint.network.mesh import Mesh
-from scumble.joint.protocol.arithmetic import Arithmetic, Replicated
-from scumble.joint.protocol.geometric_noise import DELTA_EACH, coin_law
-from scumble.joint.protocol.roles import Seats
+from scumble.joint.protocol.arithmetic import Arithmetic, ReplicatedArithmetic
+from scumble.joint.protocol.geometric_noise import DELTA_EACH, geometric_law
+from scumble.joint.protocol.roles import Roles
 from scumble.joint.protocol.session_keys import SessionKeys
 from scumble.joint.protocol.sharing import Shares, Sharing
 from scumble.model.counts import Counts, Integers, Tabulation, fine_shape
@@ -48,7 +48,7 @@ weight to a whole number moves it by less than 1/512 of the scale."""
 MOST_ROWS = 2**40
 
 
-class Record(Protocol):
+class AnswerLog(Protocol):
     """Where a party keeps what was opened."""
 
     def recall(self, step: int) -> bytes | None:
@@ -58,7 +58,7 @@ class Record(Protocol):
         """Write an answer down. It must be safe from a crash when this returns."""
 
 
-class RecordInMemory:
+class MemoryAnswerLog:
     """A record for tests and twins, gone with the process."""
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class RecordInMemory:
         self.answers[step] = answer
 
 
-def joint_plan(plan: Plan, seats: Seats, schema: Schema) -> Plan:
+def joint_plan(plan: Plan, roles: Roles, schema: Schema) -> Plan:
     """The plan as the parties together can keep it, or a refusal. No row is involved.
 
     Each answer takes a noise value for every candidate or every count. There are never more candidates than splits in
@@ -86,7 +86,7 @@ def joint_plan(plan: Plan, seats: Seats, schema: Schema) -> Plan:
     values = max(splits, plan.cells_at_most * max(1, len(schema.classes)))
     delta = DELTA_EACH * values * sum(spend.times for spend in plan.spends)
     guarantee = JointDP(
-        epsilon=plan.guarantee.epsilon, delta=delta, coalition=seats.threshold, unit=plan.guarantee.unit
+        epsilon=plan.guarantee.epsilon, delta=delta, coalition=roles.threshold, unit=plan.guarantee.unit
     )
     return replace(plan, guarantee=guarantee)
 
@@ -101,7 +101,7 @@ class SecretHolder(Holder):
         engine: Tabulates | None,
         plan: Plan,
         rows_at_most: int,
-        record: Record,
+        log: AnswerLog,
         answered: Callable[[str], None] | None = None,
     ) -> None:
         if not isinstance(plan.guarantee, JointDP):
@@ -112,7 +112,7 @@ class SecretHolder(Holder):
         self._arithmetic = arithmetic
         self._engine = engine
         self._rows_at_most = rows_at_most
-        self._record = record
+        self._log = log
         self._last: tuple[Tabulation, Counts] | None = None
         self._values_at_most = plan.guarantee.delta / DELTA_EACH / sum(spend.times for spend in plan.spends)
         self._steps = 0
@@ -150,12 +150,12 @@ class SecretHolder(Holder):
         """The answer of the next step: as it was kept, or worked out and kept before anyone uses it."""
         step = self._steps
         self._steps += 1
-        kept = self._record.recall(step)
+        kept = self._log.recall(step)
         if kept is not None:
             return np.frombuffer(kept, dtype="<i8").astype(np.int64)
         self._arithmetic.begin(step)
         answer = work_out()
-        self._record.keep(step, price.label, answer.astype("<i8").tobytes())
+        self._log.keep(step, price.label, answer.astype("<i8").tobytes())
         return answer
 
     def _open_choice(self, query: GroupChoice, price: Price, weights: Sequence[float] | None) -> Integers:
@@ -168,7 +168,7 @@ class SecretHolder(Holder):
             return np.zeros(1, dtype=np.int64)
         finer, offsets = _offsets(weights, scale, size)
         shift = sensitivity.bound * (1 if monotone else 2) << finer
-        law = coin_law(price.epsilon / shift, shift)
+        law = geometric_law(price.epsilon / shift, shift)
         self._check_noise(size)
         count_bits = self._rows_at_most.bit_length()
         bits = ((self._rows_at_most << finer) + int(offsets.max()) + (1 << law.digits)).bit_length()
@@ -191,7 +191,7 @@ class SecretHolder(Holder):
 
     def _open_counts(self, query: Measurement, price: Price) -> Integers:
         bound = query.sensitivity(price.unit).bound
-        law = coin_law(price.epsilon / bound, bound)
+        law = geometric_law(price.epsilon / bound, bound)
         exact = query.answer(self._counts(query))
         self._check_noise(exact.size)
         bits = (self._rows_at_most * bound + (1 << law.digits)).bit_length() + 1
@@ -215,29 +215,29 @@ class JointHolder(SecretHolder):
     def __init__(
         self,
         *,
-        seats: Seats,
+        roles: Roles,
         mesh: Mesh,
         keys: SessionKeys,
         nonce: bytes,
         engine: Tabulates | None,
         plan: Plan,
         rows_at_most: int,
-        record: Record,
+        log: AnswerLog,
         answered: Callable[[str], None] | None = None,
     ) -> None:
         """`nonce` is public, the same for all parties and for this session alone. `engine` is None for a party without
         rows. `rows_at_most` is a public bound on the rows of all owners together. All parties' records must hold the
         answers of the same steps; the steps after them are worked out, and repeat the messages of earlier attempts.
         """
-        if (mesh.seat in seats.owners) is (engine is None):
-            raise InputError(f"Party {mesh.seat} must have rows just if it is an owner.")
-        sharing = Sharing(seats=seats, mesh=mesh, keys=keys, nonce=nonce)
+        if (mesh.party in roles.owners) is (engine is None):
+            raise InputError(f"Party {mesh.party} must have rows just if it is an owner.")
+        sharing = Sharing(roles=roles, mesh=mesh, keys=keys, nonce=nonce)
         super().__init__(
-            arithmetic=Replicated(sharing),
+            arithmetic=ReplicatedArithmetic(sharing),
             engine=engine,
             plan=plan,
             rows_at_most=rows_at_most,
-            record=record,
+            log=log,
             answered=answered,
         )
 

@@ -1,7 +1,8 @@
-"""The joint release in one process: the same holder over all rows in the open, for experiments.
+"""A simulation of the joint release: one process, all rows in the clear, no secret sharing. For experiments only.
 
-It has the joint release's scores, grid and laws of noise, drawn by a generator for simulations, and takes milliseconds
-where shares take seconds. So what joining costs in accuracy can be measured over hundreds of runs.
+Scores, the grid of split positions and the noise distributions are those of the protocol; the noise comes from a seeded
+generator. A simulated run takes milliseconds instead of seconds, so the accuracy of joint releases can be measured over
+hundreds of runs.
 """
 
 from collections.abc import Callable
@@ -10,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.joint.holder import RecordInMemory, SecretHolder
+from scumble.joint.holder import MemoryAnswerLog, SecretHolder
 from scumble.joint.protocol.arithmetic import word_type
-from scumble.joint.protocol.geometric_noise import CoinLaw
+from scumble.joint.protocol.geometric_noise import GeometricLaw
 from scumble.joint.protocol.sharing import Shares
 from scumble.model.counts import Integers
 from scumble.model.plan import Plan
@@ -20,8 +21,8 @@ from scumble.privacy.holder import Tabulates
 from scumble.privacy.noise import Simulation, simulated_geometric
 
 
-class Plain:
-    """Arithmetic on plain numbers with the laws of noise of the shared one; never for private rows."""
+class PlainArithmetic:
+    """The operations of `Arithmetic` on plain numbers, with the same noise distributions. Never for private rows."""
 
     def __init__(self, draw: Simulation) -> None:
         self._draw = draw
@@ -40,29 +41,31 @@ class Plain:
         del bits
         return groups.max(axis=-1)
 
-    def noisy_argmax(self, scores: Shares, *, law: CoinLaw, bits: int) -> int:
+    def noisy_argmax(self, scores: Shares, *, law: GeometricLaw, bits: int) -> int:
         del bits
         order = self._draw.permutation(scores.shape[1])
         noise = simulated_geometric(self._draw, rate=law.rate, size=len(order))
         return int(order[(scores[0, order] + noise).argmax()])
 
-    def noisy_open(self, values: Shares, *, law: CoinLaw, bits: int) -> Integers:
+    def noisy_open(self, values: Shares, *, law: GeometricLaw, bits: int) -> Integers:
         del bits
         size = values.shape[1]
         more, less = (simulated_geometric(self._draw, rate=law.rate, size=size) for _ in range(2))
         return values[0] + more - less
 
 
-def twin_holder(
+def simulated_holder(
     *, engine: Tabulates, plan: Plan, rows_at_most: int, draw: Simulation, answered: Callable[[str], None] | None = None
 ) -> SecretHolder:
-    """The same holder in one process over all rows: the same scores, grid and noise law, from a generator for
-    simulations. For experiments, never for private rows."""
+    """A holder that answers as the joint holder does, from all owners' rows and a seeded generator.
+
+    For experiments, never for private rows.
+    """
     return SecretHolder(
-        arithmetic=Plain(draw),
+        arithmetic=PlainArithmetic(draw),
         engine=engine,
         plan=plan,
         rows_at_most=rows_at_most,
-        record=RecordInMemory(),
+        log=MemoryAnswerLog(),
         answered=answered,
     )

@@ -1,4 +1,4 @@
-"""Connections between parties: who is let in, what is refused, and that every wait ends."""
+"""Connections between parties: which certificates are accepted, which frames are refused, and that every wait ends."""
 
 import os
 import pickle
@@ -35,7 +35,7 @@ SOON = 8.0
 
 @dataclass(frozen=True, kw_only=True)
 class Town:
-    """An agreement and everybody's keys."""
+    """An agreement and the private keys of all parties."""
 
     folder: Path
     agreement: Agreement
@@ -44,7 +44,7 @@ class Town:
         return self.folder / name / "key.pem"
 
     def changed(self, **what: Any) -> Agreement:
-        """The agreement with another value in some places: `parties` by name, everything else as it is."""
+        """The agreement with some fields replaced; `parties` are updated by name."""
         data = self.agreement.model_dump(mode="json", by_alias=True)
         for name, party in what.pop("parties", {}).items():
             data["parties"][name] |= party
@@ -79,18 +79,18 @@ def message(sender: int, receiver: int, number: int) -> bytes:
 
 
 def talk(mesh: TlsMesh, rounds: int = 30) -> int:
-    """So many rounds in which everybody tells everybody something; how many went well."""
-    peers = [seat for seat in range(mesh.seats) if seat != mesh.seat]
+    """Run rounds in which every party sends every other a message; return how many succeeded."""
+    peers = [party for party in range(mesh.parties) if party != mesh.party]
     for number in range(rounds):
         received = mesh.exchange(
-            {peer: message(mesh.seat, peer, number) for peer in peers}, dict.fromkeys(peers, LENGTH)
+            {peer: message(mesh.party, peer, number) for peer in peers}, dict.fromkeys(peers, LENGTH)
         )
-        assert received == {peer: message(peer, mesh.seat, number) for peer in peers}
+        assert received == {peer: message(peer, mesh.party, number) for peer in peers}
     return rounds
 
 
 class Running:
-    """Something in a thread, with how it ended and when."""
+    """A function that runs in a thread, with its result or error and the time of its end."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self.result: Any = None
@@ -111,7 +111,7 @@ class Running:
 
     def wait(self, seconds: float = 30) -> "Running":
         self._thread.join(seconds)
-        assert not self._thread.is_alive(), "it hangs"
+        assert not self._thread.is_alive(), "it does not end"
         return self
 
 
@@ -129,7 +129,7 @@ def start(town: Town, name: str, work: Callable[[TlsMesh], Any] = talk, **option
     return running
 
 
-# ------------------------------------------------------------------------------------------------------------ good days
+# --------------------------------------------------------------------------------------------------------- regular runs
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost"])
@@ -139,7 +139,7 @@ def test_messages_arrive_whole_and_in_order(tmp_path: Path, host: str) -> None:
         assert party.wait().result == 30, party.error
 
 
-def test_each_direction_of_each_connection_has_a_salt_that_its_ends_alone_know(town: Town) -> None:
+def test_each_direction_of_each_connection_has_its_own_salt_known_to_its_two_parties(town: Town) -> None:
     class Salts:
         def __init__(self) -> None:
             self.of_sent: dict[int, set[bytes]] = {}
@@ -152,7 +152,7 @@ def test_each_direction_of_each_connection_has_a_salt_that_its_ends_alone_know(t
             self.of_received.setdefault(peer, set()).add(salt)
 
     salts = [Salts() for _ in NAMES]
-    for party in [start(town, name, watch=each) for name, each in zip(NAMES, salts, strict=True)]:
+    for party in [start(town, name, observer=each) for name, each in zip(NAMES, salts, strict=True)]:
         assert party.wait().result == 30, party.error
     pairs = [(one, other) for one in range(3) for other in range(3) if one != other]
     assert all(salts[one].of_sent[other] == salts[other].of_received[one] for one, other in pairs)
@@ -161,28 +161,28 @@ def test_each_direction_of_each_connection_has_a_salt_that_its_ends_alone_know(t
     assert {len(salt) for salt in everyone} == {32}
 
 
-def test_long_messages_cross_one_another(town: Town) -> None:
+def test_long_messages_in_both_directions_at_once(town: Town) -> None:
     length = 8_000_000
 
     def swap(mesh: TlsMesh) -> list[int]:
-        peers = [seat for seat in range(3) if seat != mesh.seat]
-        received = mesh.exchange({peer: bytes([mesh.seat]) * length for peer in peers}, dict.fromkeys(peers, length))
+        peers = [party for party in range(3) if party != mesh.party]
+        received = mesh.exchange({peer: bytes([mesh.party]) * length for peer in peers}, dict.fromkeys(peers, length))
         return [peer for peer in peers if received[peer] == bytes([peer]) * length]
 
     parties = [start(town, name, swap) for name in NAMES]
     assert [party.wait().result for party in parties] == [[1, 2], [0, 2], [0, 1]]
 
 
-def test_who_works_for_longer_than_silence_is_allowed_is_waited_for(town: Town) -> None:
+def test_a_party_that_computes_longer_than_the_silence_limit_is_waited_for(town: Town) -> None:
     def work(mesh: TlsMesh) -> int:
-        time.sleep(5 if mesh.seat == 1 else 0)
+        time.sleep(5 if mesh.party == 1 else 0)
         return talk(mesh)
 
     for party in [start(town, name, work) for name in NAMES]:
         assert party.wait().result == 30, party.error
 
 
-def test_parties_may_come_in_any_order(town: Town) -> None:
+def test_parties_may_start_in_any_order(town: Town) -> None:
     parties = []
     for name in ("east", "north", "south"):
         parties.append(start(town, name))
@@ -191,7 +191,7 @@ def test_parties_may_come_in_any_order(town: Town) -> None:
         assert party.wait().result == 30, party.error
 
 
-def test_through_a_proxy_that_is_not_there_yet_and_holds_everything_back(tmp_path: Path) -> None:
+def test_a_delaying_proxy_that_starts_late(tmp_path: Path) -> None:
     town = build(tmp_path)
     addresses = [Address.parse(party.address) for party in town.agreement.parties.values()]
     real = free_addresses(3)
@@ -208,20 +208,20 @@ def test_through_a_proxy_that_is_not_there_yet_and_holds_everything_back(tmp_pat
 def test_the_first_to_finish_does_not_disturb_the_others(town: Town) -> None:
     def work(mesh: TlsMesh) -> int:
         talk(mesh)
-        if mesh.seat == 0:
+        if mesh.party == 0:
             return 0
         time.sleep(1)
-        other = 3 - mesh.seat
+        other = 3 - mesh.party
         assert mesh.exchange({other: b"still here"}, {other: 10}) == {other: b"still here"}
-        return mesh.seat
+        return mesh.party
 
     assert [party.wait().result for party in [start(town, name, work) for name in NAMES]] == [0, 1, 2]
 
 
-# ------------------------------------------------------------------------------------------------------- who is let in
+# ------------------------------------------------------------------------------------------ certificates and agreements
 
 
-def test_a_key_that_does_not_belong_to_the_certificate_is_refused_at_home(town: Town, tmp_path: Path) -> None:
+def test_a_key_that_does_not_belong_to_the_certificate_is_refused_before_connecting(town: Town, tmp_path: Path) -> None:
     make_key("north", tmp_path / "other")
     for key in (tmp_path / "other" / "key.pem", town.key("south")):
         assert "does not belong to this party's certificate" in str(start(town, "north", key=key).wait().error)
@@ -229,7 +229,7 @@ def test_a_key_that_does_not_belong_to_the_certificate_is_refused_at_home(town: 
 
 @pytest.mark.parametrize("name", ["east", "north"])
 def test_a_wrong_certificate_is_refused(town: Town, tmp_path: Path, name: str) -> None:
-    """The impostor has everything right but the key: a certificate of its own in its own copy of the agreement."""
+    """The impostor has the right agreement except for the certificate, which it replaced by its own."""
     forged = make_key(name, tmp_path / "forged")
     agreement = town.changed(parties={name: {"certificate": forged}}, deadlines={"start": 3})
     others = [start(town, each, agreement=town.changed(deadlines={"start": 3})) for each in NAMES if each != name]
@@ -240,13 +240,15 @@ def test_a_wrong_certificate_is_refused(town: Town, tmp_path: Path, name: str) -
         assert isinstance(error, ScumbleError)
         assert name in str(error)
     if name == "east":
-        assert "shows its certificate and hangs up on ours" in str(impostor.error)
+        assert "presents its certificate and then rejects ours" in str(impostor.error)
     else:
-        assert any("does not show the certificate of north" in str(each.error) for each in others)
+        assert any(
+            "does not present the certificate that the agreement lists for north" in str(each.error) for each in others
+        )
 
 
 def test_a_right_certificate_at_a_wrong_address_is_refused(town: Town) -> None:
-    """South sits where north should: north's address leads to south."""
+    """The addresses of north and south are swapped, so north's address leads to south."""
     parties = town.agreement.parties
     swapped = town.changed(
         parties={"north": {"address": parties["south"].address}, "south": {"address": parties["north"].address}}
@@ -254,19 +256,19 @@ def test_a_right_certificate_at_a_wrong_address_is_refused(town: Town) -> None:
     running = [start(town, "north"), start(town, "south"), start(town, "east", agreement=swapped)]
     error = running[2].wait().error
     assert isinstance(error, InputError)
-    assert "does not show the certificate of" in str(error)
+    assert "does not present the certificate" in str(error)
 
 
 def test_a_right_certificate_with_another_number_is_refused(town: Town) -> None:
-    told: list[str] = []
-    north = start(town, "north", agreement=town.changed(deadlines={"start": 3}), tell=told.append)
+    notices: list[str] = []
+    north = start(town, "north", agreement=town.changed(deadlines={"start": 3}), notify=notices.append)
     with pytest.raises(ConnectionError), HostileParty(town.agreement, "south", town.key("south"), claims=2):
         pass
     assert isinstance(north.wait().error, Absent)
-    assert any("calls itself number 2, and its certificate is that of number 1" in text for text in told)
+    assert any("says it is party 2, but its certificate is that of party 1" in text for text in notices)
 
 
-def test_a_caller_without_a_certificate_is_sent_away(town: Town) -> None:
+def test_a_caller_without_a_certificate_is_rejected(town: Town) -> None:
     import socket
     import ssl
 
@@ -314,18 +316,18 @@ def test_an_agreement_that_differs_is_refused_by_all_with_the_field(
     assert sum(f"differs from ours in `{field}`" in error for error in errors) >= 2, errors
 
 
-def test_facts_beyond_the_agreement_are_compared_too(town: Town) -> None:
+def test_fields_beyond_the_agreement_are_compared_too(town: Town) -> None:
     running = [start(town, name, fields={"the version": name[:1] if name == "east" else "x"}) for name in NAMES]
     assert any("differs from ours in `the version`" in str(each.wait().error) for each in running)
 
 
-# ------------------------------------------------------------------------------------------------------ what is refused
+# -------------------------------------------------------------------------------------------------------- hostile input
 
 CANARY = "scumble-canary"
 
 
 class Explosive:
-    """Unpickled, it would leave a folder behind."""
+    """An object that creates a folder if it is unpickled."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return os.mkdir, (CANARY,)
@@ -337,35 +339,47 @@ def header(**changes: Any) -> bytes:
 
 
 HOSTILE: dict[str, tuple[Callable[[HostileParty, int], None], str]] = {
-    "random bytes": (lambda party, peer: party.send_bytes(peer, random.randbytes(5000)), "no frame"),
-    "another magic": (lambda party, peer: party.send_bytes(peer, header(magic=b"SCJ2") + bytes(LENGTH)), "no frame"),
+    "random bytes": (lambda party, peer: party.send_bytes(peer, random.randbytes(5000)), "not a frame"),
+    "another magic": (lambda party, peer: party.send_bytes(peer, header(magic=b"SCJ2") + bytes(LENGTH)), "not a frame"),
     "an unknown kind": (lambda party, peer: party.send_bytes(peer, header(kind=9) + bytes(LENGTH)), "unknown kind"),
     "another session": (
         lambda party, peer: party.send_bytes(peer, header(session=bytes(16)) + bytes(LENGTH)),
         "another session",
     ),
-    "another sender": (lambda party, peer: party.send_bytes(peer, header(sender=2) + bytes(LENGTH)), "calls itself"),
+    "another sender": (
+        lambda party, peer: party.send_bytes(peer, header(sender=2) + bytes(LENGTH)),
+        "says it is party",
+    ),
     "replayed": (
         lambda party, peer: party.send_bytes(peer, 2 * (header() + message(1, peer, 0))),
-        "sent frame 1 where frame 2 was due",
+        "sent frame 1 where frame 2 was expected",
     ),
     "reordered": (
         lambda party, peer: party.send(peer, Kind.DATA, message(1, peer, 0), number=2),
-        "sent frame 2 where frame 1 was due",
+        "sent frame 2 where frame 1 was expected",
     ),
-    "the greeting again": (lambda party, peer: party.send(peer, Kind.GREETING, b"1"), "greeted twice"),
-    "oversized": (lambda party, peer: party.send(peer, Kind.DATA, bytes(LENGTH + 1)), "announced 101 bytes"),
+    "the greeting again": (lambda party, peer: party.send(peer, Kind.GREETING, b"1"), "second greeting"),
+    "oversized": (
+        lambda party, peer: party.send(peer, Kind.DATA, bytes(LENGTH + 1)),
+        "announced a data frame of 101 bytes",
+    ),
     "much oversized": (
         lambda party, peer: party.send(peer, Kind.DATA, b"", length=1 << 60),
-        f"announced {1 << 60} bytes",
+        f"announced a data frame of {1 << 60} bytes",
     ),
-    "too short": (lambda party, peer: party.send(peer, Kind.DATA, bytes(LENGTH - 1)), "announced 99 bytes"),
+    "too short": (
+        lambda party, peer: party.send(peer, Kind.DATA, bytes(LENGTH - 1)),
+        "announced a data frame of 99 bytes",
+    ),
     "a pickle": (lambda party, peer: party.send(peer, Kind.DATA, pickle.dumps(Explosive())), "announced"),
-    "a beat with a load": (lambda party, peer: party.send(peer, Kind.BEAT, b"x"), "announced 1 bytes of beat"),
-    "a farewell that is none": (lambda party, peer: party.send(peer, Kind.FAREWELL, b"x" * 64), "does not read"),
-    "a farewell blaming nobody there": (
+    "a heartbeat with a payload": (
+        lambda party, peer: party.send(peer, Kind.HEARTBEAT, b"x"),
+        "announced a heartbeat frame of 1 bytes",
+    ),
+    "an invalid farewell": (lambda party, peer: party.send(peer, Kind.FAREWELL, b"x" * 64), "invalid farewell"),
+    "a farewell that names an unknown party": (
         lambda party, peer: party.send(peer, Kind.FAREWELL, struct.pack(">BH", 2, 77)),
-        "does not read",
+        "invalid farewell",
     ),
 }
 
@@ -395,10 +409,10 @@ def test_a_pickle_of_the_right_length_is_bytes_and_nothing_more(
     monkeypatch.chdir(tmp_path)
     payload = pickle.dumps(Explosive())
 
-    def hear(mesh: TlsMesh) -> bytes:
+    def receive(mesh: TlsMesh) -> bytes:
         return mesh.exchange({}, {1: len(payload)})[1]
 
-    honest = [start(town, "north", hear), start(town, "east", hear)]
+    honest = [start(town, "north", receive), start(town, "east", receive)]
     with HostileParty(town.agreement, "south", town.key("south")) as hostile:
         assert all(each.connected.wait(10) for each in honest)
         for peer in (0, 2):
@@ -408,7 +422,7 @@ def test_a_pickle_of_the_right_length_is_bytes_and_nothing_more(
 
 
 @pytest.mark.parametrize("part", [1, LAYOUT.size - 1, LAYOUT.size, LAYOUT.size + 50])
-def test_a_frame_that_breaks_off_is_a_lost_party(town: Town, part: int) -> None:
+def test_a_truncated_frame_is_a_lost_party(town: Town, part: int) -> None:
     honest = [start(town, "north"), start(town, "east")]
     with HostileParty(town.agreement, "south", town.key("south")) as hostile:
         for peer in (0, 2):
@@ -417,45 +431,45 @@ def test_a_frame_that_breaks_off_is_a_lost_party(town: Town, part: int) -> None:
     for each in honest:
         error = each.wait().error
         assert isinstance(error, PartyLost)
-        assert (error.seat, error.ending) == (1, Ending.LOST)
+        assert (error.party, error.ending) == (1, Ending.LOST)
         assert each.ended - began < SOON
 
 
-def test_a_party_that_is_silent_in_mid_frame_is_lost(town: Town) -> None:
+def test_a_party_that_falls_silent_within_a_frame_is_lost(town: Town) -> None:
     honest = [start(town, "north"), start(town, "east")]
     with HostileParty(town.agreement, "south", town.key("south")) as hostile:
         for peer in (0, 2):
             hostile.send_bytes(peer, header()[:20])
         began = time.monotonic()
         errors = [each.wait().error for each in honest]
-    assert all(isinstance(error, PartyLost) and error.seat == 1 for error in errors)
-    assert any("gave no sign of life for 3 seconds" in str(error) for error in errors)
+    assert all(isinstance(error, PartyLost) and error.party == 1 for error in errors)
+    assert any("sent no heartbeat for 3 seconds" in str(error) for error in errors)
     assert all(each.ended - began < SOON for each in honest)
 
 
-def test_a_party_that_only_gives_signs_of_life_stalls(tmp_path: Path) -> None:
+def test_a_party_that_sends_only_heartbeats_stalls(tmp_path: Path) -> None:
     town = build(tmp_path, stall=5)
     honest = [start(town, "north"), start(town, "east")]
     with HostileParty(town.agreement, "south", town.key("south")) as hostile:
         for _ in range(20):
             for peer in (0, 2):
                 try:
-                    hostile.send(peer, Kind.BEAT, b"")
+                    hostile.send(peer, Kind.HEARTBEAT, b"")
                 except OSError:
                     break
             time.sleep(0.5)
         errors = [each.wait().error for each in honest]
     for error in errors:
         assert isinstance(error, PartyLost)
-        assert (error.seat, error.ending) == (1, Ending.STALLED)
+        assert (error.party, error.ending) == (1, Ending.STALLED)
 
 
-def test_everybody_blames_whom_the_first_one_blamed(town: Town) -> None:
-    """South says that east was lost. North takes its word, for the run is over in any case, and says who said so."""
+def test_all_parties_name_the_party_that_the_first_one_named(town: Town) -> None:
+    """South reports that east was lost. North repeats the report and names south, because the run ends in any case."""
     north, east = start(town, "north"), start(town, "east")
     with HostileParty(town.agreement, "south", town.key("south")) as hostile:
         hostile.send(0, Kind.FAREWELL, pack_farewell(Ending.LOST, 2))
-        assert str(north.wait().error).startswith("east was lost, says south.")
+        assert str(north.wait().error).startswith("east was lost, south reports.")
         east.wait()
 
 
@@ -469,9 +483,9 @@ def test_greetings_of_any_bytes_are_refused(town: Town) -> None:
             if connection.recv(10) == b"":
                 raise ConnectionResetError
 
-    told: list[str] = []
-    north = start(town, "north", agreement=town.changed(deadlines={"start": 3}), tell=told.append)
+    notices: list[str] = []
+    north = start(town, "north", agreement=town.changed(deadlines={"start": 3}), notify=notices.append)
     with pytest.raises(ConnectionError), Rude(town.agreement, "south", town.key("south")):
         pass
     assert isinstance(north.wait().error, Absent)
-    assert any("greeting that does not read" in text for text in told)
+    assert any("invalid greeting" in text for text in notices)

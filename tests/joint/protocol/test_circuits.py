@@ -1,63 +1,63 @@
-"""Arithmetic on shares against arithmetic on plain numbers, for every number of parties there may be."""
+"""Circuits on shares give the same results as plain arithmetic, for every supported number of parties."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from joint_threads import ALL_SEATS, SILENT, THREE, dealt_out, seats_of, str_of_seats, with_sharing
+from joint_threads import ALL_ROLES, THREE, ZERO_NOISE, roles_for, roles_id, shared_by_first_owner, with_sharing
 
-from scumble.joint.protocol.arithmetic import Replicated
+from scumble.joint.protocol.arithmetic import ReplicatedArithmetic
 from scumble.joint.protocol.circuits import (
-    added,
+    add_planes,
+    bit_planes,
     first_largest,
-    greater,
-    larger_words,
-    negative,
-    planes_of,
+    is_greater,
+    is_negative,
+    maximum_words,
     summands,
-    unpacked,
+    unpack_bits,
     words_from_bit,
-    words_of,
+    words_from_planes,
 )
-from scumble.joint.protocol.roles import Seats
+from scumble.joint.protocol.roles import Roles
 from scumble.joint.protocol.sharing import Shares, Sharing
 
-EVERY_SEATS = pytest.mark.parametrize("seats", [*ALL_SEATS, seats_of(6), seats_of(7)], ids=str_of_seats)
+EVERY_ROLES = pytest.mark.parametrize("roles", [*ALL_ROLES, roles_for(6), roles_for(7)], ids=roles_id)
 WIDTH = 13
 numbers = st.lists(st.integers(0, 2**WIDTH - 1), min_size=1, max_size=20)
 
 
 def digits(sharing: Sharing, shares: Shares, width: int = WIDTH) -> Shares:
-    return added(sharing, summands(sharing, shares, width))
+    return add_planes(sharing, summands(sharing, shares, width))
 
 
-@EVERY_SEATS
+@EVERY_ROLES
 @pytest.mark.parametrize("word", [np.uint32, np.uint64])
 @settings(max_examples=3)
 @given(left=numbers, data=st.data())
 def test_words_and_their_digits(
-    seats: Seats, word: type[np.unsignedinteger], left: list[int], data: st.DataObject
+    roles: Roles, word: type[np.unsignedinteger], left: list[int], data: st.DataObject
 ) -> None:
     right = data.draw(st.lists(st.integers(0, 2**WIDTH - 1), min_size=len(left), max_size=len(left)))
     a, b, size = np.array(left, dtype=word), np.array(right, dtype=word), len(left)
 
-    def act(sharing: Sharing, seat: int) -> dict[str, list[int]]:
-        x, y = dealt_out(sharing, seat, a), dealt_out(sharing, seat, b)
+    def act(sharing: Sharing, party: int) -> dict[str, list[int]]:
+        x, y = shared_by_first_owner(sharing, party, a), shared_by_first_owner(sharing, party, b)
         bits, others = digits(sharing, x), digits(sharing, y)
-        below = negative(sharing, x - y, WIDTH + 1)
+        below = is_negative(sharing, x - y, WIDTH + 1)
         return {
             "itself": sharing.open(x).tolist(),
             "product": sharing.open(sharing.product(x, y)).tolist(),
             "public": sharing.open(sharing.plus_public(x - y, b)).tolist(),
-            "digits": words_of(sharing.open(bits), size).tolist(),
-            "three": words_of(sharing.open(added(sharing, [bits, others, bits])), size).tolist(),
-            "below": unpacked(sharing.open(below), size).tolist(),
+            "digits": words_from_planes(sharing.open(bits), size).tolist(),
+            "three": words_from_planes(sharing.open(add_planes(sharing, [bits, others, bits])), size).tolist(),
+            "below": unpack_bits(sharing.open(below), size).tolist(),
             "as words": sharing.open(words_from_bit(sharing, below, size, word)).tolist(),
-            "above": unpacked(sharing.open(greater(sharing, bits, others)), size).tolist(),
-            "larger": sharing.open(larger_words(sharing, x, y, WIDTH + 1)).tolist(),
+            "above": unpack_bits(sharing.open(is_greater(sharing, bits, others)), size).tolist(),
+            "larger": sharing.open(maximum_words(sharing, x, y, WIDTH + 1)).tolist(),
         }
 
-    results, _ = with_sharing(seats, act)
+    results, _ = with_sharing(roles, act)
     pairs = list(zip(left, right, strict=True))
     expected = {
         "itself": left,
@@ -74,42 +74,44 @@ def test_words_and_their_digits(
         assert result == expected
 
 
-@EVERY_SEATS
+@EVERY_ROLES
 @pytest.mark.parametrize("size", [1, 2, 3, 8, 9, 21])
-def test_the_first_of_the_largest(seats: Seats, size: int) -> None:
-    # Few different values, so there are ties almost always.
+def test_the_first_of_the_largest(roles: Roles, size: int) -> None:
+    # Few different values, so that ties are almost certain.
     values = np.random.default_rng(size).integers(0, 3, size).astype(np.uint32)
-    results, _ = with_sharing(seats, lambda s, seat: first_largest(s, digits(s, dealt_out(s, seat, values), 3), size))
+    results, _ = with_sharing(
+        roles, lambda s, party: first_largest(s, digits(s, shared_by_first_owner(s, party, values), 3), size)
+    )
     assert set(results) == {int(values.argmax())}
 
 
-@pytest.mark.parametrize("seats", ALL_SEATS, ids=str_of_seats)
+@pytest.mark.parametrize("roles", ALL_ROLES, ids=roles_id)
 @pytest.mark.parametrize("classes", [1, 2, 3, 5, 8])
-def test_majority_is_the_largest_of_the_owners_sums(seats: Seats, classes: int) -> None:
-    tables = np.random.default_rng(classes).integers(0, 300, (seats.parties, 17, classes))
+def test_majority_is_the_largest_of_the_owners_sums(roles: Roles, classes: int) -> None:
+    tables = np.random.default_rng(classes).integers(0, 300, (roles.parties, 17, classes))
 
-    def act(sharing: Sharing, seat: int) -> list[int]:
-        shared = Replicated(sharing).input(tables[seat], 12)
-        return sharing.open(Replicated(sharing).majority(shared, 11)).tolist()
+    def act(sharing: Sharing, party: int) -> list[int]:
+        shared = ReplicatedArithmetic(sharing).input(tables[party], 12)
+        return sharing.open(ReplicatedArithmetic(sharing).majority(shared, 11)).tolist()
 
-    results, _ = with_sharing(seats, act)
-    expected = tables[list(seats.owners)].sum(axis=0).max(axis=1).tolist()
-    assert results == [expected] * seats.parties
+    results, _ = with_sharing(roles, act)
+    expected = tables[list(roles.owners)].sum(axis=0).max(axis=1).tolist()
+    assert results == [expected] * roles.parties
 
 
-@pytest.mark.parametrize("seats", ALL_SEATS, ids=str_of_seats)
-def test_without_noise_the_opened_answers_are_the_plain_ones(seats: Seats) -> None:
-    tables = np.random.default_rng(7).integers(-40, 300, (seats.parties, 33))
-    total = tables[list(seats.owners)].sum(axis=0)
+@pytest.mark.parametrize("roles", ALL_ROLES, ids=roles_id)
+def test_without_noise_the_opened_answers_are_the_plain_ones(roles: Roles) -> None:
+    tables = np.random.default_rng(7).integers(-40, 300, (roles.parties, 33))
+    total = tables[list(roles.owners)].sum(axis=0)
 
-    def act(sharing: Sharing, seat: int) -> tuple[int, list[int]]:
-        arithmetic = Replicated(sharing)
-        values = arithmetic.input(tables[seat], 20)
-        opened = arithmetic.noisy_open(values, law=SILENT, bits=13)
+    def act(sharing: Sharing, party: int) -> tuple[int, list[int]]:
+        arithmetic = ReplicatedArithmetic(sharing)
+        values = arithmetic.input(tables[party], 20)
+        opened = arithmetic.noisy_open(values, law=ZERO_NOISE, bits=13)
         raised = arithmetic.plus_public(values, np.full(33, 500))
-        return arithmetic.noisy_argmax(raised, law=SILENT, bits=13), opened.tolist()
+        return arithmetic.noisy_argmax(raised, law=ZERO_NOISE, bits=13), opened.tolist()
 
-    results, _ = with_sharing(seats, act)
+    results, _ = with_sharing(roles, act)
     for chosen, opened in results:
         assert opened == total.tolist()
         assert total[chosen] == total.max()
@@ -117,22 +119,22 @@ def test_without_noise_the_opened_answers_are_the_plain_ones(seats: Seats) -> No
 
 @given(st.lists(st.integers(0, 2**40 - 1), min_size=1, max_size=40))
 def test_planes_and_back(words: list[int]) -> None:
-    planes = planes_of(np.array(words, dtype=np.uint64), 40)
+    planes = bit_planes(np.array(words, dtype=np.uint64), 40)
     assert planes.shape == (40, -(-len(words) // 8))
-    assert words_of(planes, len(words)).tolist() == words
+    assert words_from_planes(planes, len(words)).tolist() == words
 
 
-def test_a_party_that_forgets_a_component_is_noticed() -> None:
-    """The tests above have teeth: one party that works out no products spoils them."""
+def test_a_missing_contribution_to_a_product_is_detected() -> None:
+    """The tests above detect errors: if one party contributes nothing to a product, the result is wrong."""
 
     class Lazy(Sharing):
         def product(self, left: Shares, right: Shares) -> Shares:
-            return super().product(left if self.place else np.zeros_like(left), right)
+            return super().product(left if self.compute_index else np.zeros_like(left), right)
 
     values = np.arange(1, 9, dtype=np.uint32)
 
-    def act(sharing: Sharing, seat: int) -> list[int]:
-        shared = dealt_out(sharing, seat, values)
+    def act(sharing: Sharing, party: int) -> list[int]:
+        shared = shared_by_first_owner(sharing, party, values)
         return sharing.open(sharing.product(shared, shared)).tolist()
 
     right, _ = with_sharing(THREE, act)

@@ -1,4 +1,4 @@
-"""The agreement: what it refuses, what its hash sees, and that no key leaves its party."""
+"""The agreement: what it refuses, that its hash covers every field, and that private keys stay with their parties."""
 
 import stat
 from pathlib import Path
@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema, schema_data
-from scumble.flows.join_plan import draw_up, prepare
+from scumble.flows.join_plan import prepare, write_agreement
 from scumble.joint.network.certificates import check_key, make_key
-from scumble.joint.session.agreement import Address, Agreement, agreement_from, differences, parse_agreement
+from scumble.joint.session.agreement import Address, Agreement, agreement_from, differing_fields, parse_agreement
 
 
 @pytest.fixture(scope="module")
@@ -75,10 +75,10 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("field", CHANGES)
-def test_the_hash_sees_every_change_and_the_fields_tell_which(data: dict[str, Any], field: str) -> None:
+def test_the_hash_covers_every_field_and_the_fields_show_which_one_differs(data: dict[str, Any], field: str) -> None:
     ours, theirs = agreement_from(data), agreement_from(CHANGES[field](data))
     assert ours.digest != theirs.digest
-    found = differences(ours.fields(), theirs.fields())
+    found = differing_fields(ours.fields(), theirs.fields())
     assert field in found
     assert len(found) == 1 or field == "schema > target"
 
@@ -86,9 +86,9 @@ def test_the_hash_sees_every_change_and_the_fields_tell_which(data: dict[str, An
 def test_the_order_of_parties_and_of_attributes_is_part_of_it(data: dict[str, Any]) -> None:
     ours = agreement_from(data)
     turned = agreement_from({**data, "parties": dict(reversed(data["parties"].items()))})
-    assert differences(ours.fields(), turned.fields()) == ["the order of parties"]
+    assert differing_fields(ours.fields(), turned.fields()) == ["the order of parties"]
     schema = {**data["schema"], "attributes": dict(reversed(data["schema"]["attributes"].items()))}
-    assert differences(ours.fields(), agreement_from({**data, "schema": schema}).fields()) == [
+    assert differing_fields(ours.fields(), agreement_from({**data, "schema": schema}).fields()) == [
         "schema > the order of attributes"
     ]
 
@@ -99,13 +99,13 @@ def refused(data: dict[str, Any]) -> str:
     return str(caught.value)
 
 
-def test_what_can_keep_no_secret_is_refused(data: dict[str, Any]) -> None:
-    assert "it takes 3 to 7" in refused(without(data, "aggregator"))
-    assert "it takes 3 to 7" in refused(with_party(data, "south", computes=False))
-    assert "two owners or more" in refused(with_party(without(data, "west"), "south", owner=False))
+def test_roles_that_cannot_keep_a_secret_are_refused(data: dict[str, Any]) -> None:
+    assert "it must be 3 to 7" in refused(without(data, "aggregator"))
+    assert "it must be 3 to 7" in refused(with_party(data, "south", computes=False))
+    assert "at least two owners" in refused(with_party(without(data, "west"), "south", owner=False))
     for threshold in (0, -1, 2):
         assert "The threshold is" in refused({**data, "threshold": threshold})
-    assert "brings rows or computes" in refused(with_party(data, "west", owner=False))
+    assert "must own rows or compute" in refused(with_party(data, "west", owner=False))
 
 
 @pytest.mark.parametrize(
@@ -120,11 +120,11 @@ def test_what_can_keep_no_secret_is_refused(data: dict[str, Any]) -> None:
         ({"scumble": "agreement/2"}, "agreement/1"),
     ],
 )
-def test_what_is_wrong_is_told(data: dict[str, Any], change: dict[str, Any], words: str) -> None:
+def test_the_message_names_what_is_wrong(data: dict[str, Any], change: dict[str, Any], words: str) -> None:
     assert words in refused({**data, **change})
 
 
-def test_no_two_parties_share_a_place_or_a_certificate(data: dict[str, Any]) -> None:
+def test_parties_have_different_addresses_and_certificates(data: dict[str, Any]) -> None:
     assert "same address" in refused(with_party(data, "south", address="127.0.0.1:7001"))
     same = data["parties"]["north"]["certificate"]
     assert "same certificate" in refused(with_party(data, "south", certificate=same))
@@ -144,15 +144,15 @@ def test_addresses_read_back_or_are_refused(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["host", "host:", ":1", "::1:7001", "host:0", "host:65536", "host:x", "host:-1", "[::1]"]
 )
-def test_no_address(text: str) -> None:
+def test_invalid_addresses_are_refused(text: str) -> None:
     with pytest.raises(InputError):
         Address.parse(text)
 
 
-def test_the_agreement_says_whom_everybody_relies_on(data: dict[str, Any]) -> None:
-    told = " ".join(agreement_from(data).trust)
-    assert "aggregator together with one owner would see everything" in told
-    assert "relying on those who compute: west." in told
+def test_the_agreement_states_the_trust_assumptions(data: dict[str, Any]) -> None:
+    trust = " ".join(agreement_from(data).trust)
+    assert "aggregator together with one owner could see everything" in trust
+    assert "rely on the computing parties: west." in trust
     assert "aggregator together" not in " ".join(agreement_from(with_party(data, "aggregator", owner=True)).trust)
     assert "aggregator together with one owner" in agreement_from(data).text()
 
@@ -160,7 +160,7 @@ def test_the_agreement_says_whom_everybody_relies_on(data: dict[str, Any]) -> No
 # -------------------------------------------------------------------------------------------------------------- keys
 
 
-def test_a_key_is_for_its_owner_alone(tmp_path: Path) -> None:
+def test_a_private_key_is_readable_by_its_owner_only(tmp_path: Path) -> None:
     certificate = make_key("north", tmp_path / "north")
     key = tmp_path / "north" / "key.pem"
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
@@ -172,13 +172,13 @@ def test_a_key_is_for_its_owner_alone(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="does not belong"):
         check_key(key, make_key("north", tmp_path / "again"))
     key.chmod(0o640)
-    with pytest.raises(InputError, match="can be read by others"):
+    with pytest.raises(InputError, match="can be read by other users"):
         check_key(key, certificate)
     with pytest.raises(InputError, match="cannot be read"):
         check_key(tmp_path / "nowhere", certificate)
     (tmp_path / "text").write_text("no key")
     (tmp_path / "text").chmod(0o600)
-    with pytest.raises(InputError, match="no private key"):
+    with pytest.raises(InputError, match="not a private key"):
         check_key(tmp_path / "text", certificate)
 
 
@@ -207,14 +207,14 @@ def test_init_makes_an_agreement_with_keys_that_plan_reads(folder: Path) -> None
         check_key(folder / "agreed" / name / "key.pem", joint.agreement.parties[name].certificate)
         assert stat.S_IMODE((folder / "agreed" / name).stat().st_mode) == 0o700
     assert "PRIVATE KEY" not in (folder / "agreed" / "agreement.yaml").read_text()
-    told = scumble("join", "plan", "--agreement", "agreed/agreement.yaml", "--json").json
-    assert told["hash"] == made["hash"]
-    assert (told["guarantee"]["kind"], told["guarantee"]["coalition"]) == ("JointDP", 1)
+    planned = scumble("join", "plan", "--agreement", "agreed/agreement.yaml", "--json").json
+    assert planned["hash"] == made["hash"]
+    assert (planned["guarantee"]["kind"], planned["guarantee"]["coalition"]) == ("JointDP", 1)
     printed = scumble("join", "plan", "--agreement", "agreed/agreement.yaml")
-    assert "aggregator together with one owner would see everything" in printed.out
+    assert "aggregator together with one owner could see everything" in printed.out
 
 
-def test_a_party_can_make_its_key_at_home(folder: Path) -> None:
+def test_a_party_can_create_its_own_key(folder: Path) -> None:
     for name in ("north", "south", "east"):
         assert scumble("join", "key", "--party", name, "--out", f"home-{name}").code == 0
     certificates = [
@@ -229,21 +229,21 @@ def test_a_party_can_make_its_key_at_home(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (THREE[:4], "it takes 3 to 7"),
+        (THREE[:4], "it must be 3 to 7"),
         ([*THREE, "--threshold", "0"], "The threshold is 0"),
         ([*THREE, "--threshold", "2"], "The threshold is 2"),
         ([*THREE, "--score", "gini"], "divides"),
         ([*THREE, "--selection", "published"], "published mode"),
         ([*THREE, "--method", "nothing"], "There is no method"),
-        ([*THREE[:4], "--party", "east"], "is no pair"),
+        ([*THREE[:4], "--party", "east"], "not of the form"),
         ([*THREE, "--party", "north=host:9"], "twice"),
-        ([*THREE, "--certificate", "west=schema.yaml"], "no party"),
+        ([*THREE, "--certificate", "west=schema.yaml"], "not a party"),
         ([*THREE, "--certificate", "north=schema.yaml"], "certificate"),
         ([*THREE, "--certificate", "north=nowhere.pem"], "nowhere.pem"),
         ([*THREE, "--rows-at-most", "0"], "rows_at_most"),
     ],
 )
-def test_what_cannot_be_agreed_on_leaves_nothing_behind(folder: Path, words: list[str], says: str) -> None:
+def test_an_invalid_agreement_leaves_nothing_behind(folder: Path, words: list[str], says: str) -> None:
     before = contents(folder, folder / "ledger.db")
     ended = scumble(*INIT, *words)
     assert ended.code == 2
@@ -251,7 +251,7 @@ def test_what_cannot_be_agreed_on_leaves_nothing_behind(folder: Path, words: lis
     assert contents(folder, folder / "ledger.db") == before
 
 
-def test_a_unit_that_tells_the_number_of_rows_is_refused(folder: Path) -> None:
+def test_a_unit_that_makes_the_number_of_rows_public_is_refused(folder: Path) -> None:
     (folder / "schema.yaml").write_text(SCHEMA.replace("target", "unit: replace\nrows: 10\ntarget"))
     assert "unit: add-remove" in scumble(*INIT, *THREE).error
 
@@ -261,13 +261,13 @@ def test_init_overwrites_nothing(folder: Path) -> None:
     assert "never overwritten" in scumble(*INIT, *THREE).error
 
 
-def test_a_taxonomy_in_a_file_of_its_own_becomes_part_of_the_agreement(folder: Path) -> None:
+def test_a_taxonomy_in_a_separate_file_becomes_part_of_the_agreement(folder: Path) -> None:
     (folder / "job.csv").write_text("Engineer;White;Any\nLawyer;White;Any\nDancer;Blue;Any\nWriter;Blue;Any\n")
     line = "  job: {taxonomy: {Any: {White: {Engineer: , Lawyer: }, Blue: {Dancer: , Writer: }}}}"
     assert line in SCHEMA
     (folder / "schema.yaml").write_text(SCHEMA.replace(line, "  job: {taxonomy: {csv: job.csv}}"))
     parties = {name: {"address": f"host:{n}", "owner": True, "computes": True} for n, name in enumerate("abc", start=1)}
-    path = draw_up(
+    path = write_agreement(
         folder / "here", schema=folder / "schema.yaml", parties=parties, parameters={"epsilon": 1}, rows_at_most=9
     )
     (folder / "job.csv").unlink()
@@ -285,6 +285,6 @@ def test_run_refuses_before_it_connects(folder: Path) -> None:
     wrong.write_text("age,income\n")
     assert scumble(*run, "--party", "north", "--data", "wrong.csv").code == 2
     assert "no engine" in scumble(*run, "--party", "north", "--data", "people.csv", "--engine", "abacus").error
-    assert "There is no agreement" in scumble("join", "run", "--agreement", "x", "--out", "out", "--party", "a").error
-    assert "nothing was begun" in scumble(*run, "--party", "north", "--abandon").error
+    assert "does not exist" in scumble("join", "run", "--agreement", "x", "--out", "out", "--party", "a").error
+    assert "no run to abandon" in scumble(*run, "--party", "north", "--abandon").error
     assert not (folder / "out").exists()

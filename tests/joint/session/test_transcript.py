@@ -1,4 +1,4 @@
-"""Transcripts and records: chains that notice every change, and answers that are on the disk or not there at all."""
+"""Transcripts and state folders: hash chains detect every change, and an answer is stored completely or not at all."""
 
 import json
 import resource
@@ -10,11 +10,11 @@ import pytest
 from joint_threads import THREE
 
 from scumble.errors import CheckError, InputError, ScumbleError
-from scumble.joint.holder import RecordInMemory
+from scumble.joint.holder import MemoryAnswerLog
 from scumble.joint.network.mesh import LocalMesh
-from scumble.joint.session.resume import catch_up, meet, settle_keys
-from scumble.joint.session.state import State, answers_so_far, opened
-from scumble.joint.session.transcript import Account, Transcript, compare, read_transcript
+from scumble.joint.session.resume import catch_up, establish_keys, exchange_status
+from scumble.joint.session.state import State, answers_so_far, open_state
+from scumble.joint.session.transcript import Transcript, TranscriptSummary, compare_transcripts, read_transcript
 
 NAMES = ("north", "south", "east")
 AGREEMENT = bytes(range(32))
@@ -28,33 +28,35 @@ def salt(sender: int, receiver: int) -> bytes:
 
 
 def write(folder: Path, *, spoil: Callable[[str, dict[str, Transcript]], None] | None = None) -> list[Path]:
-    """Transcripts of three parties that tell one another some things and open three values."""
+    """Write the transcripts of three parties that exchange some messages and open three values."""
     paths = [folder / f"{name}.jsonl" for name in NAMES]
-    books = {
+    transcripts = {
         name: Transcript(path, party=name, names=NAMES, agreement=AGREEMENT)
         for name, path in zip(NAMES, paths, strict=True)
     }
-    for book in books.values():
-        book.attempt("first")
+    for transcript in transcripts.values():
+        transcript.attempt("first")
     for number in range(4):
         for sender, name in enumerate(NAMES):
             for receiver, other in enumerate(NAMES):
                 if sender != receiver:
                     message = f"{number} {name} {other}".encode()
-                    books[name].sent(receiver, number, message, salt(sender, receiver))
-                    books[other].received(sender, number, message, salt(sender, receiver))
-    for name, book in books.items():
+                    transcripts[name].sent(receiver, number, message, salt(sender, receiver))
+                    transcripts[other].received(sender, number, message, salt(sender, receiver))
+    for name, transcript in transcripts.items():
         for step in range(3):
-            book.opened(step, "choose a split", bytes([step]))
+            transcript.opened(step, "choose a split", bytes([step]))
         if spoil is not None:
-            spoil(name, books)
-        book.close(finished=True)
+            spoil(name, transcripts)
+        transcript.close(finished=True)
     return paths
 
 
 def test_transcripts_of_one_attempt_fit_together(tmp_path: Path) -> None:
     north, south, east = map(read_transcript, write(tmp_path))
-    assert compare(north, south) == compare(south, east) == compare(east, north) == 8
+    assert (
+        compare_transcripts(north, south) == compare_transcripts(south, east) == compare_transcripts(east, north) == 8
+    )
     assert (north.bytes_sent, north.bytes_received, north.end, len(north.opened)) == (
         8 * 13 - 4,
         8 * 13 - 4,
@@ -63,16 +65,16 @@ def test_transcripts_of_one_attempt_fit_together(tmp_path: Path) -> None:
     )
 
 
-def test_nobody_finds_out_a_message_by_trying(tmp_path: Path) -> None:
-    """A third party that can guess a message, salts of its own connections in hand, cannot tell that it is right."""
+def test_a_guessed_message_cannot_be_confirmed_from_its_hash(tmp_path: Path) -> None:
+    """A third party that guesses a message cannot confirm the guess with the salts of its own connections."""
     north, _, _ = map(read_transcript, write(tmp_path))
-    _, told = north.messages["north", "south", 0]
+    _, digest = north.messages["north", "south", 0]
     known = [b"", *(salt(one, other) for one in range(3) for other in range(3) if 2 in (one, other))]
-    assert told == sha256(salt(0, 1) + b"0 north south").hexdigest()
-    assert told not in {sha256(each + b"0 north south").hexdigest() for each in known}
+    assert digest == sha256(salt(0, 1) + b"0 north south").hexdigest()
+    assert digest not in {sha256(each + b"0 north south").hexdigest() for each in known}
 
 
-def test_whichever_byte_of_a_transcript_is_changed_it_is_noticed(tmp_path: Path) -> None:
+def test_every_change_of_a_transcript_is_detected(tmp_path: Path) -> None:
     path, *_ = write(tmp_path)
     content = path.read_bytes()
     whole = read_transcript(path)
@@ -91,27 +93,27 @@ def test_whichever_byte_of_a_transcript_is_changed_it_is_noticed(tmp_path: Path)
     assert read_transcript(path) == whole
 
 
-def test_a_transcript_that_was_cut_off_holds_as_far_as_it_goes(tmp_path: Path) -> None:
+def test_a_truncated_transcript_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
     north, south, _ = write(tmp_path)
     lines = north.read_bytes().splitlines(keepends=True)
     north.write_bytes(b"".join(lines[:10]) + lines[10][:20])
-    account = read_transcript(north)
-    assert (account.end, len(account.messages)) == (None, 8)
-    assert compare(account, read_transcript(south)) == 4
+    summary = read_transcript(north)
+    assert (summary.end, len(summary.messages)) == (None, 8)
+    assert compare_transcripts(summary, read_transcript(south)) == 4
 
 
-def rewritten(path: Path, change: Callable[[list[dict[str, object]]], None], tmp_path: Path) -> Account:
-    """A transcript forged from the start: another story, with a chain that holds."""
+def rewritten(path: Path, change: Callable[[list[dict[str, object]]], None], tmp_path: Path) -> TranscriptSummary:
+    """A transcript with other contents and a valid chain."""
     entries = [json.loads(line) for line in path.read_text().splitlines()]
     change(entries)
     forged = tmp_path / "forged.jsonl"
     forged.unlink(missing_ok=True)
     start, *rest = entries
-    book = Transcript(forged, party=start["party"], names=NAMES, agreement=bytes.fromhex(start["agreement"]))
+    transcript = Transcript(forged, party=start["party"], names=NAMES, agreement=bytes.fromhex(start["agreement"]))
     for entry in rest:
         entry.pop("chain")
-        book._write(**entry)
-    book.close(finished=True)
+        transcript._write(**entry)
+    transcript.close(finished=True)
     text = forged.read_text().splitlines(keepends=True)
     forged.write_text("".join(text[:-1]))  # `close` wrote a second end
     return read_transcript(forged)
@@ -120,29 +122,29 @@ def rewritten(path: Path, change: Callable[[list[dict[str, object]]], None], tmp
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda entries: entries[2].update(sha256="0" * 64), "do not agree on message"),
-        (lambda entries: entries[2].update(length=1), "do not agree on message"),
+        (lambda entries: entries[2].update(sha256="0" * 64), "disagree on message"),
+        (lambda entries: entries[2].update(length=1), "disagree on message"),
         (lambda entries: entries[-2].update(answer="ff"), "opened different values at step 2"),
-        (lambda entries: entries.pop(-2), "did not open the same number of values"),
-        (lambda entries: entries.pop(-5), "Only one of the two has message"),
+        (lambda entries: entries.pop(-2), "opened different numbers of values"),
+        (lambda entries: entries.pop(-5), "Only one transcript contains message"),
     ],
 )
-def test_two_parties_notice_what_one_of_them_forged(
+def test_a_comparison_detects_a_forged_transcript(
     tmp_path: Path, change: Callable[[list[dict[str, object]]], None], words: str
 ) -> None:
     north, south, east = write(tmp_path)
     forged = rewritten(north, change, tmp_path)
     with pytest.raises(CheckError, match=words):
-        _ = [compare(forged, read_transcript(other)) for other in (south, east)]
+        _ = [compare_transcripts(forged, read_transcript(other)) for other in (south, east)]
 
 
 def test_only_transcripts_that_belong_together_are_compared(tmp_path: Path) -> None:
     north, south, _ = write(tmp_path)
     with pytest.raises(InputError, match="two parties"):
-        compare(read_transcript(north), read_transcript(north))
+        compare_transcripts(read_transcript(north), read_transcript(north))
     other = rewritten(south, lambda entries: entries[1].update(attempt="second"), tmp_path)
-    with pytest.raises(InputError, match="not of the same attempt"):
-        compare(read_transcript(north), other)
+    with pytest.raises(InputError, match="not from the same attempt"):
+        compare_transcripts(read_transcript(north), other)
     (tmp_path / "text").write_text("hello\n")
     with pytest.raises((CheckError, InputError)):
         read_transcript(tmp_path / "text")
@@ -150,43 +152,43 @@ def test_only_transcripts_that_belong_together_are_compared(tmp_path: Path) -> N
         read_transcript(tmp_path / "nowhere")
 
 
-# ------------------------------------------------------------------------------------------------------------- records
+# ------------------------------------------------------------------------------------------------------ state folders
 
 
 def recorded(folder: Path, number: int) -> None:
-    with opened(folder, agreement=AGREEMENT, party="north") as state:
+    with open_state(folder, agreement=AGREEMENT, party="north") as state:
         for step in range(len(state.answers), number):
             state.keep(step, f"spend {step}", bytes([step]) * 20)
 
 
-def test_answers_are_there_when_the_folder_is_opened_again(tmp_path: Path) -> None:
+def test_answers_are_found_when_the_folder_is_opened_again(tmp_path: Path) -> None:
     folder = tmp_path / "state"
     recorded(folder, 5)
-    with opened(folder, agreement=AGREEMENT, party="north") as state:
+    with open_state(folder, agreement=AGREEMENT, party="north") as state:
         assert [state.recall(step) for step in range(6)] == [*(bytes([step]) * 20 for step in range(5)), None]
         state.mark(charging=True, keys_id="ab")
         with (
-            pytest.raises(InputError, match="Another run is at work"),
-            opened(folder, agreement=AGREEMENT, party="north"),
+            pytest.raises(InputError, match="Another process is using"),
+            open_state(folder, agreement=AGREEMENT, party="north"),
         ):
             pass
     assert answers_so_far(folder) == 5
-    with opened(folder, agreement=AGREEMENT, party="north") as state:
+    with open_state(folder, agreement=AGREEMENT, party="north") as state:
         assert (state.marks.charging, state.marks.keys_id, state.marks.begun) == (True, "ab", False)
     for other in ({"agreement": bytes(32), "party": "north"}, {"agreement": AGREEMENT, "party": "south"}):
-        with pytest.raises(InputError, match="another agreement or party"), opened(folder, **other):
+        with pytest.raises(InputError, match="another agreement or party"), open_state(folder, **other):
             pass
 
 
 def test_steps_are_recorded_in_order_and_once(tmp_path: Path) -> None:
-    with opened(tmp_path / "state", agreement=AGREEMENT, party="north") as state:
+    with open_state(tmp_path / "state", agreement=AGREEMENT, party="north") as state:
         state.keep(0, "x", b"x")
         for step in (0, 2):
             with pytest.raises(ScumbleError):
                 state.keep(step, "x", b"y")
 
 
-def test_a_torn_last_line_is_forgotten_and_every_other_change_refused(tmp_path: Path) -> None:
+def test_an_incomplete_last_line_is_dropped_and_every_other_change_refused(tmp_path: Path) -> None:
     folder = tmp_path / "state"
     recorded(folder, 3)
     path = folder / "answers.jsonl"
@@ -194,22 +196,22 @@ def test_a_torn_last_line_is_forgotten_and_every_other_change_refused(tmp_path: 
     last = content[: content[:-1].rindex(b"\n") + 1]
     for length in range(len(last), len(content)):
         path.write_bytes(content[:length])
-        with opened(folder, agreement=AGREEMENT, party="north") as state:
+        with open_state(folder, agreement=AGREEMENT, party="north") as state:
             assert len(state.answers) == 2
         assert path.read_bytes() == last
     for place in range(0, len(content), 5):
         path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
-        with pytest.raises(InputError, match="was changed"), opened(folder, agreement=AGREEMENT, party="north"):
+        with pytest.raises(InputError, match="was changed"), open_state(folder, agreement=AGREEMENT, party="north"):
             pass
 
 
-def test_on_a_full_disk_nothing_of_an_answer_is_recorded(tmp_path: Path) -> None:
+def test_on_a_full_disk_no_part_of_an_answer_is_stored(tmp_path: Path) -> None:
     folder = tmp_path / "state"
     recorded(folder, 2)
     path = folder / "answers.jsonl"
     content = path.read_bytes()
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    with opened(folder, agreement=AGREEMENT, party="north") as state:
+    with open_state(folder, agreement=AGREEMENT, party="north") as state:
         for room in (0, 1, 50):
             resource.setrlimit(resource.RLIMIT_FSIZE, (len(content) + room, limits[1]))
             try:
@@ -224,7 +226,7 @@ def test_on_a_full_disk_nothing_of_an_answer_is_recorded(tmp_path: Path) -> None
 
 
 def test_keys_that_were_used_are_never_replaced(tmp_path: Path) -> None:
-    with opened(tmp_path / "state", agreement=AGREEMENT, party="north") as state:
+    with open_state(tmp_path / "state", agreement=AGREEMENT, party="north") as state:
         state.keep_keys("first", "01")
         state.keep_keys("second", "02")
         assert (state.keys(), (tmp_path / "state" / "keys.json").stat().st_mode & 0o777) == ("second", 0o600)
@@ -233,23 +235,21 @@ def test_keys_that_were_used_are_never_replaced(tmp_path: Path) -> None:
             state.keep_keys("third", "03")
 
 
-def test_another_version_does_not_draw_from_keys_that_were_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It might compute other values in the same place of a step, and then one mask would hide two of them."""
+def test_another_version_does_not_use_keys_that_are_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It might compute other values at the same point of a step, and then one mask would cover two values."""
 
     def settle(mesh: LocalMesh, state: State) -> None:
-        settle_keys(mesh, state, meet(mesh, state), THREE, NAMES)
+        establish_keys(mesh, state, exchange_status(mesh, state), THREE, NAMES)
 
     states = states_of(tmp_path, (0, 0, 0))
     assert together(states, settle) == [None, None, None]
     assert together(states, settle) == [None, None, None]
     monkeypatch.setattr("scumble.joint.session.resume.version", lambda name: "another")
-    assert all("Go on with that version" in str(error) for error in together(states, settle))
+    assert all("Continue with that version" in str(error) for error in together(states, settle))
 
 
 def states_of(tmp_path: Path, counts: tuple[int, ...], *, other: int | None = None) -> list[State]:
-    """Parties that have recorded so many answers; `other` has recorded another first one."""
+    """States of parties with the given numbers of answers; party `other` has a different first answer."""
     states = []
     for name, count in zip(NAMES, counts, strict=True):
         folder = tmp_path / name
@@ -262,25 +262,25 @@ def states_of(tmp_path: Path, counts: tuple[int, ...], *, other: int | None = No
 
 
 def meet_and_catch_up(mesh: LocalMesh, state: State) -> None:
-    catch_up(mesh, state, meet(mesh, state), NAMES)
+    catch_up(mesh, state, exchange_status(mesh, state), NAMES)
 
 
 def together(
     states: list[State], act: Callable[[LocalMesh, State], None] = meet_and_catch_up
 ) -> list[BaseException | None]:
-    """What all parties do at the same time, and how each one failed."""
+    """Run all parties concurrently; return the error of each."""
     import threading
 
     errors: list[BaseException | None] = [None] * len(states)
 
-    def run(seat: int, mesh: LocalMesh) -> None:
+    def run(party: int, mesh: LocalMesh) -> None:
         try:
-            act(mesh, states[seat])
+            act(mesh, states[party])
         except ScumbleError as error:
-            errors[seat] = error
+            errors[party] = error
 
     meshes = LocalMesh.connect(len(states))
-    threads = [threading.Thread(target=run, args=(seat, mesh)) for seat, mesh in enumerate(meshes)]
+    threads = [threading.Thread(target=run, args=(party, mesh)) for party, mesh in enumerate(meshes)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -289,7 +289,7 @@ def together(
 
 
 @pytest.mark.parametrize("counts", [(0, 0, 0), (2, 2, 2), (0, 3, 1), (3, 2, 3), (0, 0, 1)])
-def test_who_lacks_answers_takes_them_from_who_has_them(tmp_path: Path, counts: tuple[int, ...]) -> None:
+def test_parties_that_lack_answers_receive_them(tmp_path: Path, counts: tuple[int, ...]) -> None:
     states = states_of(tmp_path, counts)
     assert together(states) == [None, None, None]
     for state in states:
@@ -299,19 +299,17 @@ def test_who_lacks_answers_takes_them_from_who_has_them(tmp_path: Path, counts: 
 
 
 @pytest.mark.parametrize("counts", [(2, 2, 2), (1, 3, 3), (3, 3, 1), (1, 3, 1)])
-def test_records_that_contradict_each_other_are_refused_and_left_as_they_are(
-    tmp_path: Path, counts: tuple[int, ...]
-) -> None:
+def test_contradictory_answers_are_refused_and_left_unchanged(tmp_path: Path, counts: tuple[int, ...]) -> None:
     states = states_of(tmp_path, counts, other=2)
     before = [state.answers for state in states]
     errors = together(states)
-    assert any("recorded different answers" in str(error) for error in errors)
+    assert any("stored different answers" in str(error) for error in errors)
     assert states[2].answers == before[2]
 
 
-def test_the_record_in_memory_is_the_readable_twin(tmp_path: Path) -> None:
-    twin = RecordInMemory()
-    with opened(tmp_path / "state", agreement=AGREEMENT, party="north") as state:
+def test_the_log_in_memory_behaves_like_the_state_folder(tmp_path: Path) -> None:
+    twin = MemoryAnswerLog()
+    with open_state(tmp_path / "state", agreement=AGREEMENT, party="north") as state:
         for step in range(4):
             for record in (twin, state):
                 record.keep(step, "label", bytes([step]))

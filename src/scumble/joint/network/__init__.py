@@ -1,1 +1,1 @@
-"""Authenticated connections between the parties: certificates, handshake, framing, and the mesh of links."""
+"""Authenticated, encrypted connections between the parties: certificates, handshake, frames, and the mesh of links."""

@@ -1,6 +1,6 @@
-"""Who a party is: a private key that never leaves its folder, and the self-signed certificate that others pin.
+"""Identities of parties: a private key that stays with its party, and a self-signed certificate that the others pin.
 
-No authority signs anything. A certificate counts because it stands in the agreement, in its party's place.
+There is no certificate authority. A certificate is trusted because the agreement lists it for its party.
 """
 
 import os
@@ -19,7 +19,7 @@ VALID_DAYS = 3650
 
 
 def make_key(name: str, folder: Path) -> str:
-    """Make a key and its certificate in a folder, and return the certificate (PEM). Nothing is overwritten."""
+    """Create a private key and its certificate in a folder; return the certificate (PEM). Nothing is overwritten."""
     _check_installed()
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
@@ -34,7 +34,7 @@ def make_key(name: str, folder: Path) -> str:
         .issuer_name(subject)
         .public_key(key.public_key())
         .serial_number(int.from_bytes(secret_key()[:16], "big") | 1)
-        .not_valid_before(now - timedelta(days=1))  # clocks differ
+        .not_valid_before(now - timedelta(days=1))  # tolerates a slow clock
         .not_valid_after(now + timedelta(days=VALID_DAYS))
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
@@ -51,11 +51,13 @@ def make_key(name: str, folder: Path) -> str:
 
 def _check_installed() -> None:
     if find_spec("cryptography") is None:
-        raise InputError("A joint release needs the library `cryptography`. Install scumble[joint].")
+        raise InputError(
+            "Joint releases need the package `cryptography`. Install it with: pip install 'scumble[joint]'"
+        )
 
 
 def write_secret(path: Path, content: bytes) -> None:
-    """Write a new file that its owner alone can read, and see it onto the disk."""
+    """Write a new file with mode 0600, and flush it to disk."""
     _write_new(path, content, mode=0o600)
 
 
@@ -71,36 +73,38 @@ def _write_new(path: Path, content: bytes, *, mode: int) -> None:
 
 
 def read_certificate(path: Path) -> str:
-    """A party's certificate, from the file it gave."""
+    """Read a party's certificate (PEM) from a file."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
-            f"The certificate {path} cannot be read. Give a PEM file made by `scumble join key`."
+            f"The certificate {path} cannot be read. Give a PEM file written by `scumble join key`."
         ) from error
 
 
 def certificate_bytes(text: str) -> bytes:
-    """The one certificate in a PEM text, as the bytes that a connection shows."""
+    """The certificate in a PEM text, in the DER encoding that a TLS connection presents."""
     if text.count("BEGIN CERTIFICATE") != 1:
-        raise InputError("Where a certificate is due, there is not exactly one. Give a PEM file by `scumble join key`.")
+        raise InputError("Expected exactly one certificate. Give a PEM file written by `scumble join key`.")
     try:
         return ssl.PEM_cert_to_DER_cert(text.strip())
     except ValueError as error:
-        raise InputError("A certificate cannot be read. Give a PEM file made by `scumble join key`.") from error
+        raise InputError("The certificate is not valid PEM. Give a file written by `scumble join key`.") from error
 
 
 def check_key(key: Path, certificate: str) -> None:
-    """Refuse a key that others can read, or that does not belong to the certificate."""
+    """Refuse a private key that other users can read, or that does not belong to the certificate."""
     try:
         mode = key.stat().st_mode
         text = key.read_bytes()
     except OSError as error:
         raise InputError(
-            f"The key {key} cannot be read: {error.strerror}. Name this party's key with --key."
+            f"The private key {key} cannot be read: {error.strerror}. Give this party's key with --key."
         ) from error
     if stat.S_IMODE(mode) & 0o077:
-        raise InputError(f"The key {key} can be read by others on this machine. Make it yours alone: chmod 600 {key}")
+        raise InputError(
+            f"The private key {key} can be read by other users of this machine. Restrict it: chmod 600 {key}"
+        )
     _check_installed()
     from cryptography import x509
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -109,6 +113,12 @@ def check_key(key: Path, certificate: str) -> None:
         ours = load_pem_private_key(text, None).public_key()
         pinned = x509.load_pem_x509_certificate(certificate.encode()).public_key()
     except (ValueError, TypeError) as error:
-        raise InputError(f"{key} is no private key, or the agreement's certificate is damaged: {error}.") from error
+        raise InputError(
+            f"{key} is not a private key, or this party's certificate in the agreement is damaged: {error}. Give the "
+            "key.pem written by `scumble join key`, or correct the agreement."
+        ) from error
     if ours != pinned:
-        raise InputError(f"The key {key} does not belong to this party's certificate in the agreement. Check --party.")
+        raise InputError(
+            f"The private key {key} does not belong to this party's certificate in the agreement. Check --party "
+            "and --key."
+        )

@@ -1,4 +1,8 @@
-"""One connection to one party, from its first frame to its last."""
+"""One authenticated connection to one other party, from its first frame to its last.
+
+Heartbeats distinguish a party that is busy from one that is gone. Whoever ends a run says in its farewell which party
+is responsible, so all parties name the same one.
+"""
 
 import asyncio
 import contextlib
@@ -12,39 +16,42 @@ from scumble.joint.network.wire import (
     FrameError,
     Header,
     Kind,
-    check_length,
+    check_payload_length,
     pack_farewell,
-    unpack,
     unpack_farewell,
+    unpack_header,
 )
 from scumble.privacy.noise import secret_key
 
-BEAT_SECONDS = 1.0
+HEARTBEAT_SECONDS = 1.0
 CHUNK = 1 << 18
 SMALL = 1 << 14
-"""A message up to this long goes out in one piece with its header."""
+"""Messages up to this many bytes are written together with their header."""
 
 
 class PartyLost(ScumbleError):
-    """The run ends because of one party, which the message names."""
+    """The run ended because of one party, which the message names. `party` is its number."""
 
-    def __init__(self, message: str, *, seat: int, ending: Ending) -> None:
-        super().__init__(f"{message} Once all parties are well again, each can go on with --resume.")
-        self.seat = seat
+    def __init__(self, message: str, *, party: int, ending: Ending) -> None:
+        super().__init__(f"{message} When all parties are available again, every party can continue with --resume.")
+        self.party = party
         self.ending = ending
 
 
 class Disagreement(InputError):
-    """A party is not as our agreement has it: its certificate, or its own agreement."""
+    """A party showed a certificate that is not in our agreement, or has a different agreement."""
 
-    def __init__(self, message: str, *, seat: int) -> None:
+    def __init__(self, message: str, *, party: int) -> None:
         super().__init__(message)
-        self.seat = seat
+        self.party = party
         self.ending = Ending.DIFFERS
 
 
-class Watch(Protocol):
-    """Sees every message of the protocol, in the order of each connection, with a salt that the two ends alone know."""
+class MessageObserver(Protocol):
+    """Is called with every data message, in the order of each connection; writes the transcript.
+
+    `salt` is known only to the two parties of the connection.
+    """
 
     def sent(self, peer: int, number: int, message: bytes, salt: bytes) -> None: ...
 
@@ -52,7 +59,7 @@ class Watch(Protocol):
 
 
 class Link:
-    """A connection to one party whose certificate was checked. Lives in the event loop's thread."""
+    """A connection to one party whose certificate was checked. Used in the event loop's thread only."""
 
     def __init__(
         self,
@@ -60,23 +67,23 @@ class Link:
         writer: asyncio.StreamWriter,
         *,
         names: tuple[str, ...],
-        seat: int,
+        party: int,
         peer: int,
         session: bytes,
         silence: int,
-        watch: Watch | None,
+        observer: MessageObserver | None,
     ) -> None:
         self._reader, self._writer = reader, writer
-        self._names, self._seat, self._peer = names, seat, peer
+        self._names, self._party, self._peer = names, party, peer
         self._session = session
         self._silence = silence
-        self._watch = watch
+        self._observer = observer
         self._frames_sent = self._frames_received = 0
         self._messages_sent = self._messages_received = 0
         self._due: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._arrived: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._listening = False
-        self._quiet_beats = 0
+        self._silent_heartbeats = 0
         self._tasks: list[asyncio.Task[None]] = []
         self._when_lost: Callable[[PartyLost], None] = lambda loss: None
         self.loss: PartyLost | None = None
@@ -88,50 +95,50 @@ class Link:
         return self._names[self._peer]
 
     def start(self, when_lost: Callable[[PartyLost], None]) -> None:
-        """From here on messages are taken in and signs of life given out."""
+        """Start to receive messages and to send heartbeats."""
         self._when_lost = when_lost
-        self._tasks = [asyncio.ensure_future(self._listen()), asyncio.ensure_future(self._beat())]
+        self._tasks = [asyncio.ensure_future(self._listen()), asyncio.ensure_future(self._send_heartbeats())]
 
     async def send(self, message: bytes, seconds: float, kind: Kind = Kind.DATA) -> None:
-        """Send a message, and wait until the other side has taken most of it."""
+        """Send a message, and wait until the transport has accepted most of it."""
         if self.loss is not None:
             raise self.loss
         if kind is Kind.DATA:
-            if self._watch is not None:
-                self._watch.sent(self._peer, self._messages_sent, message, self.salt)
+            if self._observer is not None:
+                self._observer.sent(self._peer, self._messages_sent, message, self.salt)
             self._messages_sent += 1
             self.bytes_sent += LAYOUT.size + len(message)
         self._write(kind, message)
         try:
             await asyncio.wait_for(self._writer.drain(), seconds)
         except TimeoutError:
-            raise self._lose(Ending.STALLED, f"it took in nothing for {seconds:g} seconds") from None
+            raise self._lose(Ending.STALLED, f"it received nothing for {seconds:g} seconds") from None
         except OSError as error:
             raise self._broken(error) from error
 
     async def receive(self, length: int, seconds: float) -> bytes:
-        """The next message, which must have this length."""
+        """Receive the next message, which must have exactly this length."""
         if not self._due.done():
             self._due.set_result(length)
         try:
-            # A message that was under way before its sender was lost still counts: it may have been an answer.
+            # A message that arrived before its sender was lost is still delivered: it may contain an answer.
             message = await asyncio.wait_for(asyncio.shield(self._arrived), seconds)
         except TimeoutError:
-            text = f"it is alive, but a message has been due for {seconds:g} seconds"
+            text = f"it is alive, but a message from it is {seconds:g} seconds overdue"
             raise self._lose(Ending.STALLED, text) from None
         self._arrived = asyncio.get_running_loop().create_future()
-        if self._watch is not None:
-            self._watch.received(self._peer, self._messages_received, message, self.peer_salt)
+        if self._observer is not None:
+            self._observer.received(self._peer, self._messages_received, message, self.peer_salt)
         self._messages_received += 1
         self.bytes_received += LAYOUT.size + length
         return message
 
     async def greeting(self, seconds: float) -> bytes:
-        """The other side's greeting, before anything else."""
+        """Receive the other side's greeting, its first frame."""
         try:
             header, payload = await asyncio.wait_for(self._frame(), seconds)
         except TimeoutError:
-            raise self._lose(Ending.LOST, f"it did not say who it is within {seconds:g} seconds") from None
+            raise self._lose(Ending.LOST, f"it sent no greeting within {seconds:g} seconds") from None
         except FrameError as error:
             raise self.refuse(str(error)) from error
         except (OSError, EOFError) as error:
@@ -139,22 +146,22 @@ class Link:
         if header.kind is Kind.FAREWELL:
             raise self._farewell(payload)
         if header.kind is not Kind.GREETING:
-            raise self.refuse("did not greet")
+            raise self.refuse("sent another frame before its greeting")
         return payload
 
     def refuse(self, what: str) -> PartyLost:
-        """The end of this connection because of what came over it."""
+        """End the connection because of what the other side sent."""
         return self._lose(Ending.REFUSED, what)
 
     def fail(self, loss: PartyLost) -> None:
-        """Whoever waits here is told that the run is over. What happened here first is remembered."""
+        """Raise `loss` in whoever waits for a message. The first loss of this connection is kept."""
         self.loss = self.loss or loss
         if not self._arrived.done():
             self._arrived.set_exception(loss)
-            self._arrived.exception()  # it need not be waited for
+            self._arrived.exception()  # nobody may be waiting: mark the exception as retrieved
 
     async def close(self, ending: Ending, culprit: int | None) -> None:
-        """Say farewell as far as the other side still listens."""
+        """Send a farewell, if the other side still receives, and close the connection."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -170,7 +177,7 @@ class Link:
 
     def _write(self, kind: Kind, payload: bytes) -> None:
         header = Header(
-            kind=kind, sender=self._seat, session=self._session, number=self._frames_sent, length=len(payload)
+            kind=kind, sender=self._party, session=self._session, number=self._frames_sent, length=len(payload)
         ).pack()
         self._frames_sent += 1
         if len(payload) <= SMALL:
@@ -190,15 +197,15 @@ class Link:
                     self._farewell(payload)
                     return
                 elif header.kind is Kind.GREETING:
-                    raise FrameError("greeted twice")
+                    raise FrameError("sent a second greeting")
         except FrameError as error:
             self.refuse(str(error))
         except (OSError, EOFError) as error:
             self._broken(error)
 
     async def _frame(self) -> tuple[Header, bytes]:
-        """The next frame. A message nobody waits for yet stays on the wire until it is known how long it must be."""
-        header = unpack(
+        """Read the next frame. A data payload is read only once its expected length is known."""
+        header = unpack_header(
             await self._read(LAYOUT.size), sender=self._peer, session=self._session, number=self._frames_received
         )
         self._frames_received += 1
@@ -206,49 +213,52 @@ class Link:
         if header.kind is Kind.DATA:
             due = await self._due
             self._due = asyncio.get_running_loop().create_future()
-        check_length(header, due=due)
+        check_payload_length(header, due=due)
         return header, await self._read(header.length)
 
     async def _read(self, length: int) -> bytes:
-        self._listening, self._quiet_beats = True, 0
+        self._listening, self._silent_heartbeats = True, 0
         parts = []
         while length > 0:
             part = await self._reader.read(min(length, CHUNK))
             if not part:
                 raise EOFError
-            self._quiet_beats = 0
+            self._silent_heartbeats = 0
             parts.append(part)
             length -= len(part)
         self._listening = False
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    async def _beat(self) -> None:
-        """Give a sign of life a second, and count the seconds without one. Beats are counted, not the clock, so that a
-        machine that was asleep or overloaded does not blame the others."""
+    async def _send_heartbeats(self) -> None:
+        """Send a heartbeat every second, and end the run if the other side is silent for too long.
+
+        Silence is counted in own heartbeats rather than by the clock, so a machine that was suspended or overloaded
+        does not blame the others.
+        """
         while self.loss is None:
-            await asyncio.sleep(BEAT_SECONDS)
+            await asyncio.sleep(HEARTBEAT_SECONDS)
             if not self._writer.is_closing():
-                self._write(Kind.BEAT, b"")
-            self._quiet_beats += self._listening
-            if self._quiet_beats * BEAT_SECONDS > self._silence:
-                self._lose(Ending.LOST, f"it gave no sign of life for {self._silence} seconds")
+                self._write(Kind.HEARTBEAT, b"")
+            self._silent_heartbeats += self._listening
+            if self._silent_heartbeats * HEARTBEAT_SECONDS > self._silence:
+                self._lose(Ending.LOST, f"it sent no heartbeat for {self._silence} seconds")
 
     def _farewell(self, payload: bytes) -> PartyLost:
         try:
-            ending, culprit = unpack_farewell(payload, seats=len(self._names))
+            ending, culprit = unpack_farewell(payload, parties=len(self._names))
         except FrameError as error:
             return self.refuse(str(error))
-        if ending is Ending.DONE:  # no reason for others to end: it may only be the first to have finished
-            self.fail(PartyLost(f"{self.name} ended before us.", seat=self._peer, ending=Ending.FAILED))
+        if ending is Ending.DONE:  # no reason to end the run: it may only be the first to finish
+            self.fail(PartyLost(f"{self.name} finished before this party did.", party=self._peer, ending=Ending.FAILED))
             assert self.loss is not None
             return self.loss
         if culprit in (None, self._peer):
-            return self._lose(Ending.FAILED, "it ended its run; its own last message says why")
+            return self._lose(Ending.FAILED, "it ended its run; see its own error message")
         assert culprit is not None
-        if culprit == self._seat:
-            return self._lose(Ending.FAILED, f"it ended its run because of us ({_WORDS[ending]})")
-        words = f"{self._names[culprit]} {_WORDS[ending]}, says {self.name}."
-        return self._set_loss(PartyLost(words, seat=culprit, ending=ending))
+        if culprit == self._party:
+            return self._lose(Ending.FAILED, f"it ended its run and names this party as the cause ({_WORDS[ending]})")
+        words = f"{self._names[culprit]} {_WORDS[ending]}, {self.name} reports."
+        return self._set_loss(PartyLost(words, party=culprit, ending=ending))
 
     def _broken(self, error: BaseException) -> PartyLost:
         loss = self._lose(Ending.LOST, "its connection broke")
@@ -257,7 +267,7 @@ class Link:
 
     def _lose(self, ending: Ending, what: str) -> PartyLost:
         words = f"{self.name} {what}." if ending is Ending.REFUSED else f"{self.name} {_WORDS[ending]}: {what}."
-        return self._set_loss(PartyLost(words, seat=self._peer, ending=ending))
+        return self._set_loss(PartyLost(words, party=self._peer, ending=ending))
 
     def _set_loss(self, loss: PartyLost) -> PartyLost:
         first = self.loss is None
@@ -269,11 +279,11 @@ class Link:
 
 
 _WORDS = {
-    Ending.DONE: "is done",
-    Ending.FAILED: "could not go on",
+    Ending.DONE: "has finished",
+    Ending.FAILED: "could not continue",
     Ending.LOST: "was lost",
     Ending.STALLED: "stalled",
-    Ending.REFUSED: "sent what the protocol does not allow",
-    Ending.DIFFERS: "does not fit the agreement",
-    Ending.ABSENT: "did not come",
+    Ending.REFUSED: "sent something that the protocol does not allow",
+    Ending.DIFFERS: "does not match the agreement",
+    Ending.ABSENT: "did not connect",
 }

@@ -1,8 +1,8 @@
-"""How parties find one another: calls, certificates, and the comparison of agreements before anything else.
+"""How parties connect: mutual TLS, pinned certificates, and the comparison of agreements before anything is shared.
 
-A party with a higher number calls those with lower ones, and calls again until they are there or the deadline for
-starting has passed. The certificate that is shown must be, byte for byte, the one that the agreement has in that
-party's place; an unknown caller is sent away and disturbs nobody.
+Every party connects to all parties with lower numbers, and retries until they answer or the deadline `start` of the
+agreement has passed. The certificate on the other side must be, byte for byte, the one that the agreement lists for
+that party. Unknown callers are rejected and do not affect the run.
 """
 
 import asyncio
@@ -15,25 +15,28 @@ from typing import Any
 
 from scumble.errors import InputError, ScumbleError
 from scumble.joint.network.certificates import certificate_bytes, check_key
-from scumble.joint.network.connection import Disagreement, Link, PartyLost, Watch
+from scumble.joint.network.connection import Disagreement, Link, MessageObserver, PartyLost
 from scumble.joint.network.wire import Ending, FrameError, Kind, pack_greeting, unpack_greeting
-from scumble.joint.session.agreement import Address, Agreement, differences
+from scumble.joint.session.agreement import Address, Agreement, differing_fields
 
-CALL_AGAIN_SECONDS = 0.2
-MOST_HANG_UPS = 5
-"""Who shows the right certificate and then hangs up so often does not want us."""
+RETRY_SECONDS = 0.2
+MOST_CLOSED_CONNECTIONS = 5
+"""After this many closed connections, a party with the right certificate is taken to reject ours."""
 LINGER_SECONDS = 1.5
-"""Who has found out that agreements differ stays for so long, for others to hear it who are just coming."""
+"""A party that found a difference between agreements waits this long, so that late parties learn of it too."""
 GREETING_SECONDS = 10.0
-"""How long a caller may take to say who it is."""
+"""How long a caller may take to send its greeting."""
 
 
 class Absent(PartyLost):
-    """A party did not come."""
+    """A party did not connect before the deadline."""
 
 
-class Connecting:
-    """One party on its way to the others. Lives in the event loop's thread; `links` fills up as they come."""
+class Connector:
+    """Connects one party to all others. Used in the event loop's thread only.
+
+    `links` maps the number of every connected party to its connection.
+    """
 
     def __init__(
         self,
@@ -43,17 +46,17 @@ class Connecting:
         key: Path,
         listen: Address | None,
         fields: Mapping[str, str],
-        watch: Watch | None,
-        tell: Callable[[str], None],
+        observer: MessageObserver | None,
+        notify: Callable[[str], None],
         when_lost: Callable[[PartyLost], None],
     ) -> None:
         self._agreement = agreement
         self._names = agreement.names
-        self._seat = agreement.seat(party)
+        self._party = agreement.party_number(party)
         self._listen = listen or Address.parse(agreement.parties[party].address)
         self._fields = {**agreement.fields(), **fields}
-        self._watch = watch
-        self._tell = tell
+        self._observer = observer
+        self._notify = notify
         self._when_lost = when_lost
         self._pinned = [certificate_bytes(each.certificate) for each in agreement.parties.values()]
         check_key(key, agreement.parties[party].certificate)
@@ -64,14 +67,14 @@ class Connecting:
     def _context(self, server: bool, party: str, key: Path) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER if server else ssl.PROTOCOL_TLS_CLIENT)
         context.minimum_version = ssl.TLSVersion.TLSv1_3
-        context.check_hostname = False  # the certificate is pinned, whatever the host is called
+        context.check_hostname = False  # the certificate is pinned, so the host name does not matter
         context.verify_mode = ssl.CERT_REQUIRED
         if server:
-            context.num_tickets = 0  # no resumption: every connection shows its certificate
+            context.num_tickets = 0  # no session resumption: every connection presents its certificate
         others = [each.certificate for name, each in self._agreement.parties.items() if name != party]
         context.load_verify_locations(cadata="".join(others))
         certificate = self._agreement.parties[party].certificate
-        # The certificate is the agreement's, not a file's: what others pinned is what they are shown.
+        # Present the certificate of the agreement, not one from a file: it is the one that the others pinned.
         with tempfile.NamedTemporaryFile("w", suffix=".pem") as file:
             file.write(certificate)
             file.flush()
@@ -79,20 +82,20 @@ class Connecting:
         return context
 
     async def connect(self) -> None:
-        """Wait until all parties are connected and hold the same agreement."""
+        """Wait until all parties are connected and have the same agreement."""
         deadline = time.monotonic() + self._agreement.deadlines.start
-        lower, higher = range(self._seat), range(self._seat + 1, len(self._names))
+        lower, higher = range(self._party), range(self._party + 1, len(self._names))
         server = None
         try:
             if higher:
                 server = await self._serve()
-            await self._come_together([*(self._call(peer, deadline) for peer in lower), self._all_there(deadline)])
+            await self._connect_all([*(self._call(peer, deadline) for peer in lower), self._wait_for_links(deadline)])
         finally:
             if server is not None:
                 server.close()
 
-    async def _come_together(self, work: list[Coroutine[Any, Any, None]]) -> None:
-        """Call and wait for all. Where agreements differ, go on for a while, so that everybody hears it."""
+    async def _connect_all(self, work: list[Coroutine[Any, Any, None]]) -> None:
+        """Wait for all connections. If agreements differ, linger briefly so that every party learns of it."""
         tasks = [asyncio.ensure_future(each) for each in work]
         try:
             done, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
@@ -107,25 +110,25 @@ class Connecting:
         where = self._listen
         try:
             return await asyncio.start_server(
-                self._greet_caller, where.host, where.port, ssl=self._contexts[True], ssl_handshake_timeout=10
+                self._accept, where.host, where.port, ssl=self._contexts[True], ssl_handshake_timeout=10
             )
         except OSError as error:
             raise ScumbleError(
-                f"Nobody can listen at {where}: {error.strerror or error}. Is another run at work there? Else give "
-                "another address in the agreement, or --listen."
+                f"Cannot listen at {where}: {error.strerror or error}. Stop any other run that uses this address, or "
+                "give a free one with --listen or in the agreement."
             ) from error
 
-    async def _all_there(self, deadline: float) -> None:
+    async def _wait_for_links(self, deadline: float) -> None:
         while len(self.links) < len(self._names) - 1:
             if self._failure is not None:
                 raise self._failure
             if time.monotonic() > deadline:
-                missing = [seat for seat in range(len(self._names)) if seat not in {*self.links, self._seat}]
+                missing = [party for party in range(len(self._names)) if party not in {*self.links, self._party}]
                 raise Absent(
-                    f"{' and '.join(self._names[seat] for seat in missing)} did not come within "
-                    f"{self._agreement.deadlines.start} seconds. Start all parties at about the same time, and see "
+                    f"{' and '.join(self._names[party] for party in missing)} did not connect within "
+                    f"{self._agreement.deadlines.start} seconds. Start all parties at about the same time, and check "
                     "that their addresses in the agreement can be reached.",
-                    seat=missing[0],
+                    party=missing[0],
                     ending=Ending.ABSENT,
                 )
             for link in self.links.values():
@@ -134,9 +137,9 @@ class Connecting:
             await asyncio.sleep(0.02)
 
     async def _call(self, peer: int, deadline: float) -> None:
-        """Call a party with a lower number until it answers."""
+        """Connect to a party with a lower number; retry until it answers."""
         address = Address.parse(self._agreement.parties[self._names[peer]].address)
-        hung_up = 0
+        closed = 0
         while time.monotonic() < deadline:
             try:
                 reader, writer = await asyncio.open_connection(
@@ -145,7 +148,7 @@ class Connecting:
             except ssl.SSLCertVerificationError as error:
                 raise self._wrong_certificate(peer) from error
             except (OSError, TimeoutError):
-                await asyncio.sleep(CALL_AGAIN_SECONDS)
+                await asyncio.sleep(RETRY_SECONDS)
                 continue
             if _certificate(writer) != self._pinned[peer]:
                 writer.transport.abort()
@@ -158,26 +161,26 @@ class Connecting:
                 link.abort()
                 if loss.ending is not Ending.LOST:
                     raise
-                hung_up += 1
-                if hung_up == MOST_HANG_UPS:
+                closed += 1
+                if closed == MOST_CLOSED_CONNECTIONS:
                     raise InputError(
-                        f"{self._names[peer]} shows its certificate and hangs up on ours. Nothing was shared. Give all "
-                        "parties the same agreement, with our certificate in our place."
+                        f"{self._names[peer]} presents its certificate and then rejects ours. Nothing was shared. Give "
+                        "all parties the same agreement, with this party's certificate in it."
                     ) from loss
-                await asyncio.sleep(CALL_AGAIN_SECONDS)
+                await asyncio.sleep(RETRY_SECONDS)
                 continue
             except BaseException:
                 link.abort()
                 raise
-            self._take(peer, link)
+            self._add(peer, link)
             return
 
-    async def _greet_caller(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Take in a party with a higher number; send everybody else away."""
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Accept a connection from a party with a higher number; reject every other caller."""
         shown = _certificate(writer)
         peer = self._pinned.index(shown) if shown in self._pinned else None
-        if peer is None or peer <= self._seat or peer in self.links:
-            self._tell("A caller was sent away: its certificate has no free place here.")
+        if peer is None or peer <= self._party or peer in self.links:
+            self._notify("Rejected a connection: its certificate is not that of a party still expected here.")
             writer.transport.abort()
             return
         link = self._link(peer, reader, writer)
@@ -187,26 +190,26 @@ class Connecting:
             self._failure = self._failure or error
             await link.close(Ending.DIFFERS, peer)
         except PartyLost as loss:
-            self._tell(f"A caller was sent away: {loss}")
+            self._notify(f"Rejected a connection: {loss}")
         else:
-            self._take(peer, link)
+            self._add(peer, link)
         finally:
             if self.links.get(peer) is not link:
                 link.abort()
 
     async def _compare(self, link: Link, peer: int, seconds: float, *, answer: bool = False) -> None:
-        """Hear a party's greeting, answer it where it called, and hold its agreement against ours."""
+        """Receive a party's greeting, answer it if the party called, and compare its agreement with ours."""
         receiver, link.peer_salt, theirs = _unpack_greeting(link, await link.greeting(max(1.0, seconds)))
-        if receiver != self._seat:
-            raise link.refuse(f"takes this party for number {receiver}, which is number {self._seat}")
+        if receiver != self._party:
+            raise link.refuse(f"addressed party {receiver}, but this is party {self._party}")
         if answer:
             await link.send(pack_greeting(peer, link.salt, self._fields), GREETING_SECONDS, Kind.GREETING)
-        differing = differences(self._fields, theirs)
+        differing = differing_fields(self._fields, theirs)
         if differing:
             raise Disagreement(
                 f"The agreement of {self._names[peer]} differs from ours in `{'`, `'.join(differing[:5])}`. Nothing "
-                "was shared. Give all parties the same file.",
-                seat=peer,
+                "was shared. Give all parties the same agreement file.",
+                party=peer,
             )
 
     def _link(self, peer: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Link:
@@ -214,29 +217,30 @@ class Connecting:
             reader,
             writer,
             names=self._names,
-            seat=self._seat,
+            party=self._party,
             peer=peer,
             session=bytes.fromhex(self._agreement.session),
             silence=self._agreement.deadlines.silence,
-            watch=self._watch,
+            observer=self._observer,
         )
 
-    def _take(self, peer: int, link: Link) -> None:
+    def _add(self, peer: int, link: Link) -> None:
         self.links[peer] = link
         link.start(self._when_lost)
-        self._tell(f"{self._names[peer]} is there.")
+        self._notify(f"{self._names[peer]} is connected.")
 
     def _wrong_certificate(self, peer: int) -> Disagreement:
         name = self._names[peer]
         return Disagreement(
-            f"Who answers at {self._agreement.parties[name].address} does not show the certificate of {name} that the "
-            "agreement has. Nothing was shared. Check the addresses and that all have the same agreement.",
-            seat=peer,
+            f"The program at {self._agreement.parties[name].address} does not present the certificate that the "
+            f"agreement lists for {name}. Nothing was shared. Check the addresses, and that all parties have the "
+            "same agreement.",
+            party=peer,
         )
 
 
 async def cancel(tasks: Sequence[asyncio.Task[Any]]) -> None:
-    """Cancel tasks and wait for their end."""
+    """Cancel tasks and wait until they have ended."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""What the arithmetic needs of the parties' connections, and the same inside one process."""
+"""The interface through which a party exchanges messages with all others, and an implementation inside one process."""
 
 import queue
 from collections.abc import Mapping
@@ -8,59 +8,60 @@ from scumble.errors import ScumbleError
 
 
 class Mesh(Protocol):
-    """One party's end of its connections to all others, used in rounds. Parties are numbered from 0."""
+    """One party's connections to all others, used in synchronous rounds. Parties are numbered from 0."""
 
     @property
-    def seat(self) -> int:
+    def party(self) -> int:
         """This party's number."""
 
     @property
-    def seats(self) -> int:
-        """How many parties there are."""
+    def parties(self) -> int:
+        """The number of parties."""
 
     def exchange(self, outgoing: Mapping[int, bytes], expected: Mapping[int, int]) -> dict[int, bytes]:
-        """Send each named party its message, then wait for a message of just this length from each expected one.
+        """One round: send each party in `outgoing` its message, and receive one from each party in `expected`.
 
-        Both sides of every pair know from public facts alone that a message goes over and how long it is.
+        `expected` maps a party to the exact length of its message. Sender and receiver both derive from public values
+        whether a message is sent and how long it is.
         """
 
 
 class LocalMesh:
-    """Parties as threads of one process, for tests and twins."""
+    """Connections between threads of one process, for tests and benchmarks."""
 
-    def __init__(self, seat: int, queues: list[list["queue.Queue[bytes]"]], deadline: float = 60.0) -> None:
-        self._seat = seat
+    def __init__(self, party: int, queues: list[list["queue.Queue[bytes]"]], deadline: float = 60.0) -> None:
+        self._party = party
         self._queues = queues
         self._deadline = deadline
         self.rounds = 0
         self.bytes_sent = 0
 
     @classmethod
-    def connect(cls, seats: int, deadline: float = 60.0) -> list["LocalMesh"]:
-        """The ends of all parties."""
-        queues: list[list[queue.Queue[bytes]]] = [[queue.Queue() for _ in range(seats)] for _ in range(seats)]
-        return [cls(seat, queues, deadline) for seat in range(seats)]
+    def connect(cls, parties: int, deadline: float = 60.0) -> list["LocalMesh"]:
+        """One mesh for each party, connected to one another."""
+        queues: list[list[queue.Queue[bytes]]] = [[queue.Queue() for _ in range(parties)] for _ in range(parties)]
+        return [cls(party, queues, deadline) for party in range(parties)]
 
     @property
-    def seat(self) -> int:
-        return self._seat
+    def party(self) -> int:
+        return self._party
 
     @property
-    def seats(self) -> int:
+    def parties(self) -> int:
         return len(self._queues)
 
     def exchange(self, outgoing: Mapping[int, bytes], expected: Mapping[int, int]) -> dict[int, bytes]:
         self.rounds += 1
         for peer, message in outgoing.items():
             self.bytes_sent += len(message)
-            self._queues[self._seat][peer].put(message)
+            self._queues[self._party][peer].put(message)
         received = {}
         for peer, length in expected.items():
             try:
-                message = self._queues[peer][self._seat].get(timeout=self._deadline)
+                message = self._queues[peer][self._party].get(timeout=self._deadline)
             except queue.Empty:
-                raise ScumbleError(f"Party {peer} said nothing for {self._deadline:g} seconds.") from None
+                raise ScumbleError(f"Party {peer} sent no message within {self._deadline:g} seconds.") from None
             if len(message) != length:
-                raise ScumbleError(f"Party {peer} sent {len(message)} bytes where {length} were due.")
+                raise ScumbleError(f"Party {peer} sent {len(message)} bytes where {length} were expected.")
             received[peer] = message
         return received

@@ -1,10 +1,10 @@
-"""The parties' connections: mutually authenticated TLS 1.3, each certificate pinned to its party on both sides.
+"""The mesh over the network: mutually authenticated TLS 1.3, with every certificate pinned to its party on both sides.
 
-All connections live in one thread with an event loop, which also sends signs of life while the arithmetic is busy. The
-thread that computes calls `exchange` and waits.
+One thread with an event loop serves all connections and sends heartbeats while the main thread computes. The main
+thread calls `exchange` and waits.
 
-Every wait ends: with the message, with the loss of the connection, with too long a silence, or at the deadline for
-stalling. Whoever ends first says whom it blames, so all end naming the same party.
+Every wait ends: when the message arrives, when the connection breaks, when heartbeats stop, or at the deadline `stall`
+of the agreement. The party that ends first names the party responsible, so all error messages name the same one.
 """
 
 import asyncio
@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from scumble.errors import ScumbleError
-from scumble.joint.network.connection import Disagreement, PartyLost, Watch
-from scumble.joint.network.handshake import Connecting, cancel
+from scumble.joint.network.connection import Disagreement, MessageObserver, PartyLost
+from scumble.joint.network.handshake import Connector, cancel
 from scumble.joint.network.wire import Ending
 from scumble.joint.session.agreement import Address, Agreement
 
@@ -25,46 +25,50 @@ Answer = TypeVar("Answer")
 
 
 class TlsMesh:
-    """One party's end of all connections. Use it in a `with` statement: entering waits for all parties."""
+    """One party's connections to all others, a `Mesh`. Use it in a `with` statement: entering waits for all parties."""
 
     def __init__(
         self,
         agreement: Agreement,
-        party: str,
+        name: str,
         *,
         key: Path,
         listen: Address | None = None,
         fields: Mapping[str, str] | None = None,
-        watch: Watch | None = None,
-        tell: Callable[[str], None] | None = None,
+        observer: MessageObserver | None = None,
+        notify: Callable[[str], None] | None = None,
     ) -> None:
-        """`fields` are hashes of facts beyond the agreement on which all have to agree; `listen` is where to listen if
-        not at the address that others call; `watch` sees every message; `tell` hears what is going on."""
-        self._seat = agreement.seat(party)
-        self._seats = len(agreement.parties)
+        """Prepare the connections of the party called `name`.
+
+        `listen` is the address to listen at, if it is not the one in the agreement. `fields` are hashes of further
+        values that must be the same for all parties. `observer` is called with every data message, `notify` with
+        sentences about the state of the connections.
+        """
+        self._party = agreement.party_number(name)
+        self._parties = len(agreement.parties)
         self._stall = agreement.deadlines.stall
-        self._connecting = Connecting(
+        self._connector = Connector(
             agreement,
-            party,
+            name,
             key=key,
             listen=listen,
             fields=fields or {},
-            watch=watch,
-            tell=tell or (lambda text: None),
+            observer=observer,
+            notify=notify or (lambda text: None),
             when_lost=self._end_all,
         )
-        self._links = self._connecting.links
+        self._links = self._connector.links
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="connections", daemon=True)
         self.rounds = 0
 
     @property
-    def seat(self) -> int:
-        return self._seat
+    def party(self) -> int:
+        return self._party
 
     @property
-    def seats(self) -> int:
-        return self._seats
+    def parties(self) -> int:
+        return self._parties
 
     @property
     def bytes_sent(self) -> int:
@@ -77,7 +81,7 @@ class TlsMesh:
     def __enter__(self) -> Self:
         self._thread.start()
         try:
-            self._wait(self._connecting.connect())
+            self._wait(self._connector.connect())
         except BaseException as error:
             self.close(error)
             raise
@@ -87,33 +91,33 @@ class TlsMesh:
         self.close(error)
 
     def exchange(self, outgoing: Mapping[int, bytes], expected: Mapping[int, int]) -> dict[int, bytes]:
-        """Send and receive in one round; see `Mesh`."""
+        """One round of messages; see `Mesh.exchange`."""
         self.rounds += 1
         return self._wait(self._exchange(outgoing, expected))
 
     def check(self) -> None:
-        """Raise if a party is lost already; for those who work for long between two exchanges."""
+        """Raise if a party has been lost. For callers that compute for long between two exchanges."""
         for link in self._links.values():
             if link.loss is not None:
                 raise link.loss
 
     def close(self, error: BaseException | None = None) -> None:
-        """Say farewell and let go of everything. With an error, the others hear whose fault it was."""
+        """Send farewells and close all connections. If an error is given, the farewell names the party responsible."""
         if not self._thread.is_alive():
             return
         ending, culprit = Ending.DONE, None
         if error is not None:
             blamed = error if isinstance(error, PartyLost | Disagreement) else None
-            ending, culprit = (Ending.FAILED, None) if blamed is None else (blamed.ending, blamed.seat)
+            ending, culprit = (Ending.FAILED, None) if blamed is None else (blamed.ending, blamed.party)
         with suppress(ScumbleError, TimeoutError):
-            self._wait(self._part(ending, culprit), seconds=2)
+            self._wait(self._close_all(ending, culprit), seconds=2)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(timeout=5)
         if not self._thread.is_alive():
             self._loop.close()
 
     def _wait(self, work: Coroutine[Any, Any, Answer], seconds: float | None = None) -> Answer:
-        """Run something on the connections' thread."""
+        """Run a coroutine in the connections' thread and wait for its result."""
         future: Future[Answer] = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result(seconds)
@@ -121,10 +125,10 @@ class TlsMesh:
             future.cancel()
             raise
 
-    async def _part(self, ending: Ending, culprit: int | None) -> None:
+    async def _close_all(self, ending: Ending, culprit: int | None) -> None:
         await asyncio.gather(*(link.close(ending, culprit) for link in self._links.values()))
         await cancel([task for task in asyncio.all_tasks() if task is not asyncio.current_task()])
-        for _ in range(3):  # sockets of handshakes that were cut short are closed in the next turns of the loop
+        for _ in range(3):  # sockets of interrupted handshakes are closed in the next iterations of the loop
             await asyncio.sleep(0)
 
     async def _exchange(self, outgoing: Mapping[int, bytes], expected: Mapping[int, int]) -> dict[int, bytes]:
@@ -136,13 +140,13 @@ class TlsMesh:
         return {peer: message for peer, message in zip(expected, done, strict=False) if message is not None}
 
     def _end_all(self, loss: PartyLost) -> None:
-        """One party lost is the end for all: nobody waits for the others any longer."""
+        """End the run because one party was lost: every wait for a message raises."""
         for link in self._links.values():
             link.fail(loss)
 
 
 async def _together(work: list[Coroutine[Any, Any, Answer]]) -> list[Answer]:
-    """Do all at once; the first failure ends the rest."""
+    """Run coroutines concurrently; the first failure cancels the others."""
     tasks = [asyncio.ensure_future(each) for each in work]
     try:
         return await asyncio.gather(*tasks)

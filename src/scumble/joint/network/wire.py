@@ -1,10 +1,10 @@
-"""Frames: what goes over a connection, and what is refused of what comes.
+"""The wire format: frames with a fixed header, and the checks a receiver applies before it reads a payload.
 
     magic | kind | sender | session | number | length | payload
 
-Every frame has its number: the first is 0, each later one higher by one, so none is replayed, dropped or reordered
-unnoticed. A payload is bytes of a length that the receiver knew before; it is never unpickled, and read as a number
-array or as text by code that can refuse it.
+The frames of each direction are numbered from 0, so a replayed, dropped or reordered frame is detected. The receiver of
+a data frame knows its length in advance and refuses any other. Payloads are never unpickled; they are parsed as arrays
+of numbers or as text, and invalid ones are refused.
 """
 
 import struct
@@ -21,39 +21,39 @@ SALT_BYTES = 32
 
 
 class Kind(IntEnum):
-    """What a frame is for."""
+    """What a frame contains."""
 
     GREETING = 1
     DATA = 2
-    BEAT = 3
+    HEARTBEAT = 3
     FAREWELL = 4
 
 
 class Ending(IntEnum):
-    """Why a party leaves, as a farewell says it. There is no free text in it: nothing private can slip in."""
+    """Why a party ends its run, as stated in its farewell. A code instead of free text, so it cannot leak data."""
 
     DONE = 0
     FAILED = 1
-    """The sender itself cannot go on."""
+    """The sender itself cannot continue."""
     LOST = 2
-    """A third party's connection broke, or it gave no sign of life."""
+    """Another party's connection broke, or its heartbeats stopped."""
     STALLED = 3
-    """A third party is alive but kept the sender waiting for too long."""
+    """Another party is alive, but a message from it is overdue."""
     REFUSED = 4
-    """A third party sent what the protocol does not allow."""
+    """Another party sent something that the protocol does not allow."""
     DIFFERS = 5
-    """A third party has another agreement, or another certificate than the agreement has."""
+    """Another party has a different agreement, or showed a certificate that is not the one in the agreement."""
     ABSENT = 6
-    """A third party did not come."""
+    """Another party did not connect in time."""
 
 
 class FrameError(ScumbleError):
-    """A peer sent what no peer may send."""
+    """A party sent something that the protocol does not allow. The message continues a sentence: "south sent ..."."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Header:
-    """The fixed beginning of a frame."""
+    """The fixed-length header of a frame."""
 
     kind: Kind
     sender: int
@@ -65,36 +65,39 @@ class Header:
         return LAYOUT.pack(MAGIC, self.kind, self.sender, self.session, self.number, self.length)
 
 
-def unpack(data: bytes, *, sender: int, session: bytes, number: int) -> Header:
-    """Read a header that must come from this sender, in this session, with this number."""
-    magic, kind, told_sender, told_session, told_number, length = LAYOUT.unpack(data)
+def unpack_header(data: bytes, *, sender: int, session: bytes, number: int) -> Header:
+    """Parse a header, and refuse it unless it has the expected sender, session and number."""
+    magic, kind, stated_sender, stated_session, stated_number, length = LAYOUT.unpack(data)
     if magic != MAGIC:
-        raise FrameError("sent something that is no frame of this version")
+        raise FrameError("sent bytes that are not a frame of this protocol version")
     if kind not in set(Kind):
         raise FrameError("sent a frame of an unknown kind")
-    if told_session != session and kind != Kind.GREETING:  # greetings find out together what differs
-        raise FrameError("speaks of another session")
-    if told_sender != sender:
-        raise FrameError(f"calls itself number {told_sender}, and its certificate is that of number {sender}")
-    if told_number != number:
-        raise FrameError(f"sent frame {told_number} where frame {number} was due")
+    if stated_session != session and kind != Kind.GREETING:  # greetings compare sessions along with the agreements
+        raise FrameError("sent a frame of another session")
+    if stated_sender != sender:
+        raise FrameError(f"says it is party {stated_sender}, but its certificate is that of party {sender}")
+    if stated_number != number:
+        raise FrameError(f"sent frame {stated_number} where frame {number} was expected")
     return Header(kind=Kind(kind), sender=sender, session=session, number=number, length=length)
 
 
-def check_length(header: Header, *, due: int | None) -> None:
-    """Refuse a length before a byte of the payload is read. `due` is the length of the data that is expected now."""
+def check_payload_length(header: Header, *, due: int | None) -> None:
+    """Refuse a frame by its announced length, before any of its payload is read.
+
+    `due` is the length of the expected data message, None if no data is expected.
+    """
     match header.kind:
         case Kind.DATA:
             fits = header.length == due
         case Kind.GREETING:
             fits = header.length <= LONGEST_GREETING
-        case Kind.BEAT:
+        case Kind.HEARTBEAT:
             fits = header.length == 0
         case Kind.FAREWELL:
             fits = header.length <= LONGEST_FAREWELL
     if not fits:
-        wanted = "" if due is None else f" where {due} were due"
-        raise FrameError(f"announced {header.length} bytes of {header.kind.name.lower()}{wanted}")
+        wanted = "" if due is None else f" where {due} were expected"
+        raise FrameError(f"announced a {header.kind.name.lower()} frame of {header.length} bytes{wanted}")
 
 
 FAREWELL = struct.Struct(">BH")
@@ -102,22 +105,22 @@ NOBODY = 0xFFFF
 
 
 def pack_farewell(ending: Ending, culprit: int | None) -> bytes:
-    """Why the sender leaves, and whom it blames."""
+    """Encode why the sender ends its run, and which party is responsible (None: the sender itself, or nobody)."""
     return FAREWELL.pack(ending, NOBODY if culprit is None else culprit)
 
 
-def unpack_farewell(payload: bytes, *, seats: int) -> tuple[Ending, int | None]:
+def unpack_farewell(payload: bytes, *, parties: int) -> tuple[Ending, int | None]:
     if len(payload) != FAREWELL.size:
-        raise FrameError("sent a farewell that does not read")
+        raise FrameError("sent an invalid farewell")
     ending, culprit = FAREWELL.unpack(payload)
-    if ending not in set(Ending) or (culprit != NOBODY and culprit >= seats):
-        raise FrameError("sent a farewell that does not read")
+    if ending not in set(Ending) or (culprit != NOBODY and culprit >= parties):
+        raise FrameError("sent an invalid farewell")
     return Ending(ending), None if culprit == NOBODY else culprit
 
 
 def pack_greeting(receiver: int, salt: bytes, fields: dict[str, str]) -> bytes:
-    """Whom the sender takes the receiver for, the salt of its messages' hashes, and the hash of every field of its
-    agreement."""
+    """Encode a greeting: the receiver's number, the salt for hashes of the sender's messages in transcripts, and the
+    hash of every field of the sender's agreement."""
     return "\n".join([f"{receiver} {salt.hex()}", *(f"{digest} {name}" for name, digest in fields.items())]).encode()
 
 
@@ -128,7 +131,7 @@ def unpack_greeting(payload: bytes) -> tuple[int, bytes, dict[str, str]]:
         pairs = [line.split(" ", 1) for line in lines]
         greeting = int(receiver), bytes.fromhex(salt), {name: digest for digest, name in pairs}
     except ValueError as error:
-        raise FrameError("sent a greeting that does not read") from error
+        raise FrameError("sent an invalid greeting") from error
     if len(greeting[1]) != SALT_BYTES:
-        raise FrameError("sent a greeting that does not read")
+        raise FrameError("sent an invalid greeting")
     return greeting

@@ -1,4 +1,4 @@
-"""Computation on secret shares: sharing, comparison circuits, and noise that no coalition knows.
+"""The multi-party computation: replicated secret sharing, circuits on shared bits, and noise that no coalition knows.
 
-No sockets and no files: messages go through a mesh that the caller supplies.
+Nothing here opens a socket or a file. All messages go through a `Mesh` that the caller supplies.
 """

@@ -1,10 +1,11 @@
-"""Comparing and adding secret numbers, bit by bit, and words from bits and back.
+"""Boolean circuits on shared bits: addition, comparison, maximum, and conversion between shared words and shared bits.
 
-Bits lie in planes: plane j holds digit j of all numbers, eight numbers to a byte, the lowest digit first. So a product
-of planes works on every number at once and costs a bit each. Shares of planes have axes (components, planes, bytes).
+Bits are stored in planes: plane j holds binary digit j of all numbers, eight numbers to a byte, lowest digit first. One
+product of planes is an AND on all numbers at once and sends one bit per number. Shares of planes have the axes
+(components, planes, bytes).
 
-A word's components are numbers that parties know, so their digits are shared for little or nothing, and adding them up
-in a circuit gives the word's own digits: no masked opening is needed on the way from words to bits.
+To convert shared words to shared bits, parties share the binary digits of the components they know, and a circuit adds
+the components up. This needs no masked opening, hence no statistical security parameter.
 """
 
 from typing import Any
@@ -12,76 +13,79 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.joint.protocol.geometric_noise import CoinLaw
-from scumble.joint.protocol.sharing import Array, Shares, Sharing
+from scumble.joint.protocol.geometric_noise import GeometricLaw
+from scumble.joint.protocol.sharing import Shares, Sharing, UnsignedArray
 
 
-def planes_of(words: Array, width: int) -> Array:
-    """The lowest digits of words, as planes."""
+def bit_planes(words: UnsignedArray, width: int) -> UnsignedArray:
+    """The lowest `width` binary digits of words, as planes."""
     octets = np.ascontiguousarray(words).view(np.uint8).reshape(len(words), -1)
     digits = np.unpackbits(octets, axis=1, bitorder="little", count=width)
     return np.packbits(np.ascontiguousarray(digits.T), axis=1, bitorder="little")
 
 
-def words_of(planes: Array, size: int) -> npt.NDArray[np.uint64]:
-    """The numbers in planes: the inverse of `planes_of`."""
-    digits = unpacked(planes, size).astype(np.uint64)
+def words_from_planes(planes: UnsignedArray, size: int) -> npt.NDArray[np.uint64]:
+    """The numbers whose digits are in planes: the inverse of `bit_planes`."""
+    digits = unpack_bits(planes, size).astype(np.uint64)
     return (digits << np.arange(len(planes), dtype=np.uint64)[:, np.newaxis]).sum(axis=0, dtype=np.uint64)
 
 
-def packed(digits: Array) -> Array:
+def pack_bits(digits: UnsignedArray) -> UnsignedArray:
     return np.packbits(digits, axis=-1, bitorder="little")
 
 
-def unpacked(planes: Array, size: int) -> Array:
+def unpack_bits(planes: UnsignedArray, size: int) -> UnsignedArray:
     return np.unpackbits(planes, axis=-1, bitorder="little", count=size)
 
 
-def flipped(sharing: Sharing, bits: Shares) -> Shares:
+def complement(sharing: Sharing, bits: Shares) -> Shares:
     return sharing.plus_public(bits, np.full(bits.shape[1:], 0xFF, dtype=np.uint8))
 
 
 def summands(sharing: Sharing, words: Shares, width: int) -> list[Shares]:
-    """Planes of numbers that add up to the words modulo 2^width: one number for each of threshold + 1 parties.
+    """Shared planes of threshold + 1 numbers per word, whose sum modulo 2^width is the word.
 
-    Every component belongs to the first party that holds it, and that party shares the sum of its own. Where it is one
-    component alone its holders have the shares already.
+    Every component is assigned to the first party that holds it, and that party shares the digits of the sum of its
+    components. If a party has only one, nothing is sent: all holders of the component know its digits.
     """
     planes = width, -(-words.shape[1] // 8)
-    parts = [sharing.known(words, numbers) for numbers in _belongings(sharing)]
-    digits = [None if part is None else planes_of(part, width) for part in parts]
+    parts = [sharing.known_sum(words, numbers) for numbers in _components_by_first_holder(sharing)]
+    digits = [None if part is None else bit_planes(part, width) for part in parts]
     return _shared_parts(sharing, digits, planes, np.dtype(np.uint8))
 
 
 def words_from_bit(sharing: Sharing, bits: Shares, size: int, dtype: Any) -> Shares:
-    """Bits (a single plane, without its axis) as words that are 0 or 1."""
-    parts = [sharing.known(bits, numbers) for numbers in _belongings(sharing)]
-    values = [None if part is None else unpacked(part, size).astype(dtype) for part in parts]
+    """Convert shared bits (a single plane, without the axis of planes) to shared words that are 0 or 1."""
+    parts = [sharing.known_sum(bits, numbers) for numbers in _components_by_first_holder(sharing)]
+    values = [None if part is None else unpack_bits(part, size).astype(dtype) for part in parts]
     total, *rest = _shared_parts(sharing, values, (size,), dtype)
     for other in rest:
         total = total + other - 2 * sharing.product(total, other)
     return total
 
 
-def _belongings(sharing: Sharing) -> list[list[int]]:
-    """For each of the first threshold + 1 compute parties, which miss no component between them, its components."""
-    firsts = [holders[0] for holders in sharing.seats.holders]
-    return [[n for n, first in enumerate(firsts) if first == place] for place in range(sharing.seats.threshold + 1)]
+def _components_by_first_holder(sharing: Sharing) -> list[list[int]]:
+    """The components whose first holder is compute party 0, 1, ..., threshold. Together these parties hold them all."""
+    firsts = [holders[0] for holders in sharing.roles.holders]
+    return [[n for n, first in enumerate(firsts) if first == index] for index in range(sharing.roles.threshold + 1)]
 
 
-def _shared_parts(sharing: Sharing, parts: list[Array | None], shape: tuple[int, ...], dtype: Any) -> list[Shares]:
-    belongings = _belongings(sharing)
-    dealers = [place for place, numbers in enumerate(belongings) if len(numbers) > 1]
-    own = parts[sharing.place] if sharing.place is not None and sharing.place in dealers else None
+def _shared_parts(
+    sharing: Sharing, parts: list[UnsignedArray | None], shape: tuple[int, ...], dtype: Any
+) -> list[Shares]:
+    assigned = _components_by_first_holder(sharing)
+    dealers = [place for place, numbers in enumerate(assigned) if len(numbers) > 1]
+    me = sharing.compute_index
+    own = parts[me] if me is not None and me in dealers else None
     dealt = iter(sharing.deal(own, dealers, shape, dtype))
     return [
-        next(dealt) if place in dealers else sharing.trivial(numbers[0], parts[place], shape, dtype)
-        for place, numbers in enumerate(belongings)
+        next(dealt) if place in dealers else sharing.from_component(numbers[0], parts[place], shape, dtype)
+        for place, numbers in enumerate(assigned)
     ]
 
 
 def two_summands(sharing: Sharing, terms: list[Shares]) -> tuple[Shares, Shares]:
-    """Two numbers with the same sum modulo 2^planes, by carry-save adders: three terms become two in a round."""
+    """Reduce terms to two with the same sum modulo 2^planes, by carry-save adders: three become two in a round."""
     while len(terms) > 2:
         triples = len(terms) // 3
         x, y, z = (np.concatenate(terms[place : 3 * triples : 3], axis=1) for place in range(3))
@@ -97,11 +101,11 @@ def _doubled(planes: Shares) -> Shares:
     return np.concatenate([np.zeros_like(planes[:, :1]), planes[:, :-1]], axis=1)
 
 
-def carried(sharing: Sharing, generate: Shares, propagate: Shares) -> Shares:
-    """Whether a carry comes out at the top, by a tree over the planes, here the highest first.
+def carry_out(sharing: Sharing, generate: Shares, propagate: Shares) -> Shares:
+    """The carry out of the highest plane, by a binary tree over the planes. Planes are given highest first.
 
-    A pair of planes generates a carry if the upper one does or lets the lower one's pass. Whether the lowest plane of
-    all lets one pass is never asked, so `propagate` has a plane less.
+    A pair of planes generates a carry if the upper plane generates one, or if it propagates one that the lower plane
+    generates. The carry into the lowest plane is zero, so `propagate` leaves that plane out.
     """
     while (planes := generate.shape[1]) > 1:
         paired = planes - planes % 2
@@ -116,23 +120,23 @@ def carried(sharing: Sharing, generate: Shares, propagate: Shares) -> Shares:
     return generate[:, 0]
 
 
-def negative(sharing: Sharing, words: Shares, width: int) -> Shares:
-    """The sign of words that lie in [-2^(width-1), 2^(width-1)): the top digit of their residues."""
+def is_negative(sharing: Sharing, words: Shares, width: int) -> Shares:
+    """Whether words in [-2^(width-1), 2^(width-1)) are negative: the highest digit of their residues."""
     first, second = two_summands(sharing, summands(sharing, words, width))
     either = first ^ second
     generate = sharing.product(first[:, :-1], second[:, :-1])
-    return either[:, -1] ^ carried(sharing, generate[:, ::-1], either[:, -2:0:-1])
+    return either[:, -1] ^ carry_out(sharing, generate[:, ::-1], either[:, -2:0:-1])
 
 
-def greater(sharing: Sharing, left: Shares, right: Shares) -> Shares:
-    """Whether numbers in planes exceed others."""
-    generate = sharing.product(left, flipped(sharing, right))
-    same = flipped(sharing, left ^ right)
-    return carried(sharing, generate[:, ::-1], same[:, :0:-1])
+def is_greater(sharing: Sharing, left: Shares, right: Shares) -> Shares:
+    """Whether the numbers on the left are greater than those on the right; both are given as planes."""
+    generate = sharing.product(left, complement(sharing, right))
+    same = complement(sharing, left ^ right)
+    return carry_out(sharing, generate[:, ::-1], same[:, :0:-1])
 
 
-def added(sharing: Sharing, terms: list[Shares]) -> Shares:
-    """The sum modulo 2^planes, all its digits: parallel prefixes (Sklansky 1960) of generated and passed carries."""
+def add_planes(sharing: Sharing, terms: list[Shares]) -> Shares:
+    """All digits of the sum modulo 2^planes, by a parallel-prefix adder (Sklansky 1960)."""
     first, second = two_summands(sharing, terms)
     either = first ^ second
     generate = sharing.product(first[:, :-1], second[:, :-1])
@@ -153,39 +157,43 @@ def added(sharing: Sharing, terms: list[Shares]) -> Shares:
     return either
 
 
-def larger_words(sharing: Sharing, left: Shares, right: Shares, width: int) -> Shares:
-    """The larger of two words each, their difference lying in [-2^(width-1), 2^(width-1))."""
+def maximum_words(sharing: Sharing, left: Shares, right: Shares, width: int) -> Shares:
+    """The maximum of two words, entry by entry. Their difference must lie in [-2^(width-1), 2^(width-1))."""
     difference = left - right
-    below = words_from_bit(sharing, negative(sharing, difference, width), left.shape[1], left.dtype)
+    below = words_from_bit(sharing, is_negative(sharing, difference, width), left.shape[1], left.dtype)
     return left - sharing.product(below, difference)
 
 
-def noise_digits(sharing: Sharing, law: CoinLaw, size: int) -> Shares:
-    """Digits of noise values that nobody knows: for every digit of every value an even word, compared with the digit's
-    public threshold."""
+def noise_digits(sharing: Sharing, law: GeometricLaw, size: int) -> Shares:
+    """Shared digits of noise values that no coalition knows.
+
+    For every digit of every value, a word of shared random bits is compared with the digit's public threshold.
+    """
     row = -(-size // 8)
-    coins = sharing.random_bits((law.coin_bits, law.digits * row))
-    bits = np.array([[t >> place & 1 for t in law.thresholds] for place in reversed(range(law.coin_bits))])
+    random = sharing.random_bits((law.bits_per_digit, law.digits * row))
+    bits = np.array([[t >> place & 1 for t in law.thresholds] for place in reversed(range(law.bits_per_digit))])
     threshold = np.repeat(bits.astype(np.uint8) * 0xFF, row, axis=1)
-    below = sharing.plus_public(coins & threshold, threshold)
-    same = sharing.plus_public(coins, threshold ^ 0xFF)
-    return carried(sharing, below, same[:, :-1]).reshape(len(coins), law.digits, row)
+    below = sharing.plus_public(random & threshold, threshold)
+    same = sharing.plus_public(random, threshold ^ 0xFF)
+    return carry_out(sharing, below, same[:, :-1]).reshape(len(random), law.digits, row)
 
 
 def first_largest(sharing: Sharing, planes: Shares, size: int) -> int:
-    """Tell where the largest number is, and of equal ones the first: a tournament of neighbours, of which the winner's
-    place alone is opened."""
+    """Open the index of the largest number, the first one in case of ties.
+
+    A tournament between neighbours carries every number's index along; only the winner's index is opened.
+    """
     width = planes.shape[1]
-    place = planes_of(np.arange(size, dtype=np.uint64), max(1, (size - 1).bit_length()))
+    place = bit_planes(np.arange(size, dtype=np.uint64), max(1, (size - 1).bit_length()))
     places = sharing.plus_public(np.zeros((len(planes), *place.shape), dtype=np.uint8), place)
     entries = np.concatenate([planes, places], axis=1)
     while size > 1:
-        digits = unpacked(entries, size)
+        digits = unpack_bits(entries, size)
         paired = size - size % 2
-        left, right = packed(digits[:, :, 0:paired:2]), packed(digits[:, :, 1:paired:2])
-        wins = greater(sharing, right[:, :width], left[:, :width])
+        left, right = pack_bits(digits[:, :, 0:paired:2]), pack_bits(digits[:, :, 1:paired:2])
+        wins = is_greater(sharing, right[:, :width], left[:, :width])
         swap = sharing.product(np.repeat(wins[:, np.newaxis], left.shape[1], axis=1), left ^ right)
-        winners = unpacked(left ^ swap, paired // 2)
-        entries = packed(np.concatenate([winners, digits[:, :, paired:]], axis=2))
+        winners = unpack_bits(left ^ swap, paired // 2)
+        entries = pack_bits(np.concatenate([winners, digits[:, :, paired:]], axis=2))
         size -= paired // 2
-    return int(words_of(sharing.open(entries[:, width:]), 1)[0])
+    return int(words_from_planes(sharing.open(entries[:, width:]), 1)[0])

@@ -1,11 +1,14 @@
-"""Geometric noise from coins, with thresholds so rounded that rounding costs no privacy.
+"""Geometric noise from uniform random bits, rounded so that the rounding costs no privacy.
 
-A geometric number has independent binary digits: digit j is 1 with odds a^(2^j), a = exp(-rate). Coins of finitely many
-bits have other odds, and it matters which. Going from k to k + 1 changes the lowest digits 1...1 and the 0 above them
-into 0...0 and 1, so the two probabilities differ by the factor (o_0 o_1 ... o_(j-1)) / o_j of the digits' odds. The
-thresholds below are chosen digit by digit such that this factor lies within exp(rate) and exp(-rate), for the odds as
-they are and not as they should be. So neighbouring values keep the ratio that privacy needs, exactly; what is lost is
-the end of the digits alone, and `CoinLaw.delta` bounds it. PROOF.md has the argument.
+A geometric variable with Pr[k] proportional to a^k, a = exp(-rate), has independent binary digits: digit j is 1 with
+odds a^(2^j). A digit is drawn by comparing a uniform word of finitely many random bits with a public threshold, so its
+odds o_j can only approximate a^(2^j).
+
+Privacy needs Pr[k] and Pr[k + 1] to differ by a factor of at most exp(rate). Counting up from k to k + 1 turns the
+lowest digits 1...1 into 0...0 and the digit j above them from 0 to 1, so Pr[k] / Pr[k + 1] = (o_0 ... o_(j-1)) / o_j.
+`law_with_precision` chooses the thresholds one digit at a time so that this ratio, computed from the rounded odds, lies
+between exp(-rate) and exp(rate). Rounding therefore costs no privacy. The only loss is that the noise has a largest
+value; `GeometricLaw.delta` bounds what that costs. The proof is in section 4 of `joint/PROOF.md`.
 """
 
 from dataclasses import dataclass
@@ -16,21 +19,21 @@ from math import ceil, prod
 from scumble.errors import BudgetError
 
 DELTA_EACH = Fraction(1, 2**80)
-"""No noise value adds more than this to the delta of a release."""
+"""Upper bound on what a single noise value adds to the delta of a release."""
 
 PRECISION = 320
-"""Bits of the exponential's upper bound, far beyond those of any coin."""
+"""Binary digits used to bound exp(-rate); many more than any threshold has."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoinLaw:
-    """How to draw a noise value from coins: digit j is 1 where coin j, even on [0, 2^coin_bits), is below threshold j.
+class GeometricLaw:
+    """The law of a noise value: digit j is 1 if a uniform word of `bits_per_digit` bits is below `thresholds[j]`.
 
-    The value is nearly geometric, with odds exp(-rate) from each number to the next.
+    The digits are independent. The law approximates the geometric law with ratio exp(-rate).
     """
 
     rate: Fraction
-    coin_bits: int
+    bits_per_digit: int
     thresholds: tuple[int, ...]
 
     @property
@@ -39,58 +42,61 @@ class CoinLaw:
 
     @cached_property
     def probabilities(self) -> tuple[Fraction, ...]:
-        """Of each digit to be 1, lowest first."""
-        return tuple(Fraction(threshold, 2**self.coin_bits) for threshold in self.thresholds)
+        """The probability that each digit is 1, lowest digit first."""
+        return tuple(Fraction(threshold, 2**self.bits_per_digit) for threshold in self.thresholds)
 
     @property
     def last(self) -> Fraction:
-        """The probability of the largest value, all digits 1."""
+        """The probability of the largest value, all of whose digits are 1."""
         return prod(self.probabilities, start=Fraction(1))
 
     def delta(self, shift: int) -> Fraction:
-        """What one noise value adds to delta where a person moves what it hides by at most `shift`.
+        """Bound on what one noise value adds to delta if one record changes the noisy number by at most `shift`.
 
-        Each step of one loses the largest value, and the steps before it have made that e^rate times as bad, so the sum
-        over the steps is at most shift * e^(rate * shift) * last; and e < 3.
+        A change by one costs `last`, the probability of the largest value. Over `shift` such steps the costs add up,
+        each multiplied by e^rate for every step before it: at most shift * e^(rate * shift) * last in total. The
+        bound uses 3 > e.
         """
         return self.last * shift * 3 ** ceil(self.rate * shift)
 
 
 @lru_cache(maxsize=256)
-def coin_law(rate: Fraction, shift: int) -> CoinLaw:
-    """The law with the fewest bits a coin whose delta is small enough."""
-    for coin_bits in range(64, 257, 8):
-        law = law_of_coins(rate, coin_bits)
+def geometric_law(rate: Fraction, shift: int) -> GeometricLaw:
+    """The law with the fewest bits per digit whose delta is at most `DELTA_EACH` for this shift."""
+    for bits_per_digit in range(64, 257, 8):
+        law = law_with_precision(rate, bits_per_digit)
         if law.delta(shift) <= DELTA_EACH:
             return law
     raise BudgetError(
-        f"Noise with the odds exp(-{rate}) from a number to the next takes coins of more than 256 bits. Spend less on "
-        "one answer."
+        f"Geometric noise with ratio exp(-{rate}) needs more than 256 random bits per digit to keep delta small. Spend "
+        "a smaller epsilon on this answer."
     )
 
 
-def law_of_coins(rate: Fraction, coin_bits: int) -> CoinLaw:
-    """As many digits as coins of this many bits allow, each with the smallest odds that privacy allows."""
-    ratio = exponential_above(rate)
+def law_with_precision(rate: Fraction, bits_per_digit: int) -> GeometricLaw:
+    """The law with as many digits as this precision allows, each with the smallest admissible threshold."""
+    ratio = exponential_upper_bound(rate)
     if ratio >= 1:
-        raise BudgetError(f"Noise at a rate of {rate} is beyond the precision of coins. Spend more on fewer answers.")
+        raise BudgetError(
+            f"Geometric noise with ratio exp(-{rate}) is beyond the supported precision. Spend a larger epsilon on "
+            "each of fewer answers."
+        )
     below = Fraction(1)
     thresholds: list[int] = []
     while True:
         least = below * ratio
-        threshold = ceil(least / (1 + least) * 2**coin_bits)
-        odds = Fraction(threshold, 2**coin_bits - threshold)
+        threshold = ceil(least / (1 + least) * 2**bits_per_digit)
+        odds = Fraction(threshold, 2**bits_per_digit - threshold)
         if odds * ratio > below:
-            return CoinLaw(rate=rate, coin_bits=coin_bits, thresholds=tuple(thresholds))
+            return GeometricLaw(rate=rate, bits_per_digit=bits_per_digit, thresholds=tuple(thresholds))
         thresholds.append(threshold)
         below *= odds
 
 
-def exponential_above(rate: Fraction) -> Fraction:
-    """An upper bound of exp(-rate), close by: an alternating series cut off after a positive term, and whatever is
-    rounded is rounded upwards.
+def exponential_upper_bound(rate: Fraction) -> Fraction:
+    """A close upper bound of exp(-rate): its alternating series, stopped after a positive term and rounded upwards.
 
-    >>> float(exponential_above(Fraction(1)))
+    >>> float(exponential_upper_bound(Fraction(1)))
     0.36787944117144233
     """
     one = 1 << PRECISION

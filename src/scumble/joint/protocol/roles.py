@@ -1,4 +1,8 @@
-"""Who sits where: which parties hold rows, which compute, and how many of those may look together in vain."""
+"""The roles of the parties: who owns rows, who computes on shares, and how large a coalition the protocol withstands.
+
+The roles fix the access structure of the secret sharing (Ito, Saito, Nishizeki 1987): which party holds which component
+of every shared value. Everything here is public.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,15 +14,16 @@ FEWEST_COMPUTE = 3
 MOST_COMPUTE = 7
 
 Subset = tuple[int, ...]
-"""Some of the compute parties, by their places 0, 1, ... among them."""
+"""A set of compute parties, each given by its index 0, 1, ... in `Roles.compute`."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seats:
-    """The parties of a joint release, a public value that all of them must hold alike.
+class Roles:
+    """Which parties own rows, which compute, and the threshold. All parties must use the same roles.
 
-    Parties are numbered from 0. An owner that does not compute hands in shares of its counts and is told the answers; a
-    compute party that owns no rows is an aggregator. Nothing is told to any `threshold` compute parties together.
+    Parties are numbered from 0. A compute party holds shares and takes part in the computation. An owner that does not
+    compute is a submitter: it sends shares of its counts and receives the answers. A compute party without rows is an
+    aggregator. Any coalition of up to `threshold` compute parties learns nothing but the answers.
     """
 
     parties: int
@@ -27,62 +32,72 @@ class Seats:
     threshold: int
 
     def __post_init__(self) -> None:
-        for name, seats in (("compute", self.compute), ("owners", self.owners)):
-            if list(seats) != sorted(set(seats)) or any(not 0 <= seat < self.parties for seat in seats):
-                raise InputError(f"{name} must name parties from 0 to {self.parties - 1}, each once and in order.")
+        for name, members in (("compute", self.compute), ("owners", self.owners)):
+            if list(members) != sorted(set(members)) or any(not 0 <= party < self.parties for party in members):
+                raise InputError(
+                    f"`{name}` must list party numbers from 0 to {self.parties - 1} in increasing order, each once."
+                )
         idle = set(range(self.parties)) - set(self.compute) - set(self.owners)
         if idle:
-            raise InputError(f"Party {min(idle)} neither owns rows nor computes. Leave it out.")
+            raise InputError(
+                f"Party {min(idle)} neither owns rows nor computes. Remove it, or give it one of the two roles."
+            )
         if len(self.owners) < 2:
-            raise InputError("A joint release has two owners or more. One owner alone uses `scumble release`.")
+            raise InputError("A joint release needs at least two owners. A single owner uses `scumble release`.")
         if not FEWEST_COMPUTE <= len(self.compute) <= MOST_COMPUTE:
             raise InputError(
-                f"{len(self.compute)} parties compute; it takes {FEWEST_COMPUTE} to {MOST_COMPUTE}. Two keep no secret "
-                "from each other: add an aggregator. Further owners can hand in their counts without computing."
+                f"The number of computing parties is {len(self.compute)}; it must be {FEWEST_COMPUTE} to "
+                f"{MOST_COMPUTE}. Two parties cannot keep secrets from each other: add an aggregator. Owners beyond "
+                f"{MOST_COMPUTE} can submit their counts without computing (--submitter)."
             )
         if not 0 < self.threshold <= default_threshold(len(self.compute)):
             raise InputError(
-                f"The threshold is {self.threshold}; with {len(self.compute)} compute parties it can be 1 to "
-                f"{default_threshold(len(self.compute))}, for the others must be the majority."
+                f"The threshold is {self.threshold}; with {len(self.compute)} computing parties it must be 1 to "
+                f"{default_threshold(len(self.compute))}, because the protocol needs an honest majority."
             )
 
     @property
     def submitting(self) -> tuple[int, ...]:
-        """The owners that do not compute."""
+        """The submitters: owners that do not compute."""
         return tuple(owner for owner in self.owners if owner not in self.compute)
 
     @cached_property
-    def subsets(self) -> tuple[Subset, ...]:
-        """The sets of `threshold` compute parties, each of which lacks one component of every secret."""
+    def unqualified_sets(self) -> tuple[Subset, ...]:
+        """The largest coalitions the protocol withstands: all sets T of `threshold` compute parties.
+
+        Every secret has one component for each T. The members of T do not hold it, all other compute parties do.
+        """
         return tuple(combinations(range(len(self.compute)), self.threshold))
 
     @cached_property
     def holders(self) -> tuple[Subset, ...]:
-        """For each of `subsets` the compute parties outside of it: those that hold its component."""
+        """For each set in `unqualified_sets`, the compute parties outside it: they hold its component."""
         return tuple(
-            tuple(place for place in range(len(self.compute)) if place not in subset) for subset in self.subsets
+            tuple(index for index in range(len(self.compute)) if index not in subset)
+            for subset in self.unqualified_sets
         )
 
-    def place(self, party: int) -> int | None:
-        """A party's place among the compute parties; None for an owner that only hands in."""
+    def compute_index(self, party: int) -> int | None:
+        """A party's index among the compute parties; None for a submitter."""
         return self.compute.index(party) if party in self.compute else None
 
-    def held(self, party: int) -> tuple[int, ...]:
-        """Which components a party holds, as numbers of subsets."""
-        place = self.place(party)
-        return tuple(number for number, holders in enumerate(self.holders) if place in holders)
+    def components_of(self, party: int) -> tuple[int, ...]:
+        """The components that a party holds, as indices into `unqualified_sets`."""
+        index = self.compute_index(party)
+        return tuple(number for number, holders in enumerate(self.holders) if index in holders)
 
-    def open_subset(self, dealer: int) -> int:
-        """The subset whose component a dealer sends, the others following from keys.
+    def sent_component(self, dealer: int) -> int:
+        """The one component of a dealer's values that travels in a message; the others are derived from keys.
 
-        For a compute party the ones before it in the circle, so that the messages spread evenly.
+        Returned as an index into `unqualified_sets`. Compute parties form a circle, and a dealer sends the component of
+        the `threshold` parties before it. This spreads the messages evenly over the connections.
         """
-        place = self.place(dealer)
-        start = dealer if place is None else place
+        index = self.compute_index(dealer)
+        start = dealer if index is None else index
         before = sorted((start - back) % len(self.compute) for back in range(1, self.threshold + 1))
-        return self.subsets.index(tuple(before))
+        return self.unqualified_sets.index(tuple(before))
 
 
 def default_threshold(compute: int) -> int:
-    """The largest coalition that `compute` parties withstand: fewer than half of them."""
+    """The largest threshold for this number of compute parties: the largest integer below half of it."""
     return (compute - 1) // 2

@@ -1,1 +1,1 @@
-"""One joint release from agreement to folder: what was agreed, what is kept on disk, and how a run is resumed."""
+"""One joint release as a session: its agreement, what each party stores on disk, and how a run is resumed."""

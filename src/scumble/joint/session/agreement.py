@@ -1,6 +1,7 @@
-"""`agreement.yaml`: all that the parties of a joint release settle before anybody opens a table.
+"""`agreement.yaml`: the public parameters of a joint release, which must be the same for all parties.
 
-Everything in it is known to all parties. Each compares it with all others, field by field, before anything is shared.
+It contains no secret. Before anything is shared, every party compares hashes of all fields with every other party and
+refuses to continue if one differs.
 """
 
 import hashlib
@@ -17,7 +18,7 @@ from scumble.errors import InputError
 from scumble.files.schema_file import load_yaml, schema_data, schema_from, yaml_text
 from scumble.files.validation import first_problem
 from scumble.joint.network.certificates import certificate_bytes
-from scumble.joint.protocol.roles import Seats
+from scumble.joint.protocol.roles import Roles
 from scumble.model.schema import Schema
 
 FORMAT = "agreement/1"
@@ -26,7 +27,7 @@ LONGEST_PARTY_NAME = 40
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """Where a party listens."""
+    """A host and a port."""
 
     host: str
     port: int
@@ -41,9 +42,9 @@ class Address:
         host, colon, port = text.rpartition(":")
         bracketed = host.startswith("[") and host.endswith("]")
         if not colon or not host or (":" in host and not bracketed) or not (port.isascii() and port.isdigit()):
-            raise InputError(f"{text!r} is no address. Give HOST:PORT, with an IPv6 address as in [::1]:7001.")
+            raise InputError(f"{text!r} is not an address. Give HOST:PORT, an IPv6 address in brackets: [::1]:7001.")
         if not 0 < int(port) < 1 << 16:
-            raise InputError(f"{text!r}: there is no such port. Give one between 1 and 65535.")
+            raise InputError(f"{text!r} has an invalid port. Give a port from 1 to 65535.")
         return cls(host=host[1:-1] if bracketed else host, port=int(port))
 
     def __str__(self) -> str:
@@ -55,17 +56,19 @@ class _Part(BaseModel):
 
 
 class PartyPart(_Part):
-    """One party: where it listens, who it is, and what it does."""
+    """One party: its address, its certificate and its roles."""
 
     address: str
-    owner: Annotated[bool, Field(description="Whether it brings rows.")] = True
-    computes: Annotated[bool, Field(description="Whether it computes on shares; an owner may only submit.")] = True
-    certificate: Annotated[str, Field(description="Its self-signed certificate (PEM).")]
+    owner: Annotated[bool, Field(description="Whether the party owns rows.")] = True
+    computes: Annotated[
+        bool, Field(description="Whether the party computes on shares; if not, it only submits its counts.")
+    ] = True
+    certificate: Annotated[str, Field(description="The party's self-signed certificate (PEM).")]
 
     @model_validator(mode="after")
-    def _of_use(self) -> Self:
+    def _has_a_role(self) -> Self:
         if not (self.owner or self.computes):
-            raise ValueError("a party brings rows or computes, or both: set `owner` or `computes`")
+            raise ValueError("a party must own rows or compute: set `owner` or `computes` to true")
         return self
 
     @field_validator("address")
@@ -87,33 +90,43 @@ class PartyPart(_Part):
 
 
 class Deadlines(_Part):
-    """How long to wait, in seconds."""
+    """Time limits, in seconds."""
 
-    start: Annotated[int, Field(ge=1, le=86_400, description="for all parties to be there")] = 600
-    stall: Annotated[int, Field(ge=1, le=86_400, description="for a message of a party that is alive")] = 600
-    silence: Annotated[int, Field(ge=2, le=60, description="for any sign of life of a connected party")] = 8
+    start: Annotated[int, Field(ge=1, le=86_400, description="until all parties are connected")] = 600
+    stall: Annotated[
+        int,
+        Field(ge=1, le=86_400, description="until an expected message arrives from a party whose heartbeats continue"),
+    ] = 600
+    silence: Annotated[int, Field(ge=2, le=60, description="between heartbeats of a connected party")] = 8
 
 
 class Agreement(_Part):
-    """The whole file. Parties are numbered in the order in which they stand here."""
+    """The contents of the file. Parties are numbered from 0 in the order in which they are listed."""
 
     scumble: Literal["agreement/1"] = "agreement/1"
-    session: Annotated[str, Field(pattern="^[0-9a-f]{32}$", description="Names this joint release and no other.")]
+    session: Annotated[str, Field(pattern="^[0-9a-f]{32}$", description="Identifies this joint release; never reused.")]
     method: str
     parameters: dict[str, str | int | bool]
-    threshold: Annotated[int, Field(description="So many computing parties together learn nothing but the release.")]
-    rows_at_most: Annotated[int, Field(ge=1, le=1 << 40, description="Public bound on the rows of all owners.")]
+    threshold: Annotated[
+        int, Field(description="The largest coalition of computing parties that learns nothing but the release.")
+    ]
+    rows_at_most: Annotated[
+        int, Field(ge=1, le=1 << 40, description="Public upper bound on the number of rows of all owners together.")
+    ]
     deadlines: Deadlines = Deadlines()
     parties: dict[str, PartyPart]
     table: Annotated[dict[str, Any], Field(alias="schema")]
 
     @model_validator(mode="after")
-    def _can_keep_secrets(self) -> Self:
+    def _is_consistent(self) -> Self:
         for name in self.parties:
             if not (name.isprintable() and name == name.strip() and 0 < len(name) <= LONGEST_PARTY_NAME):
-                raise ValueError(f"{name!r} cannot name a party: give 1 to {LONGEST_PARTY_NAME} printable characters")
+                raise ValueError(
+                    f"{name!r} is not a valid party name: use 1 to {LONGEST_PARTY_NAME} printable characters, without "
+                    "spaces at either end"
+                )
         try:
-            _ = self.seats
+            _ = self.roles
         except InputError as error:
             raise ValueError(str(error)) from error
         for what in ("address", "certificate"):
@@ -123,16 +136,16 @@ class Agreement(_Part):
 
     @cached_property
     def schema_(self) -> Schema:
-        """The public schema, the same for all owners."""
+        """The schema of all owners' tables."""
         return schema_from(self.table, name="the agreement's schema")
 
     @cached_property
-    def seats(self) -> Seats:
-        """Who owns and who computes, by number."""
-        return Seats(
+    def roles(self) -> Roles:
+        """Which parties own rows and which compute, by number."""
+        return Roles(
             parties=len(self.parties),
-            compute=tuple(seat for seat, party in enumerate(self.parties.values()) if party.computes),
-            owners=tuple(seat for seat, party in enumerate(self.parties.values()) if party.owner),
+            compute=tuple(n for n, party in enumerate(self.parties.values()) if party.computes),
+            owners=tuple(n for n, party in enumerate(self.parties.values()) if party.owner),
             threshold=self.threshold,
         )
 
@@ -140,14 +153,14 @@ class Agreement(_Part):
     def names(self) -> tuple[str, ...]:
         return tuple(self.parties)
 
-    def seat(self, name: str) -> int:
+    def party_number(self, name: str) -> int:
         """A party's number."""
         if name not in self.parties:
-            raise InputError(f"The agreement has no party {name!r}. It has {', '.join(self.names)}.")
+            raise InputError(f"The agreement has no party {name!r}. Its parties: {', '.join(self.names)}.")
         return self.names.index(name)
 
     def fields(self) -> dict[str, str]:
-        """The SHA-256 of every field, by which parties find out where two agreements differ."""
+        """The SHA-256 of every field, from which two parties see in which fields their agreements differ."""
         data = self.model_dump(mode="json", exclude={"table"})
         flat: dict[str, object] = {}
         for name, value in data.items():
@@ -167,33 +180,35 @@ class Agreement(_Part):
 
     @cached_property
     def digest(self) -> bytes:
-        """The hash of the whole agreement."""
+        """The SHA-256 of the whole agreement."""
         return bytes.fromhex(_digest(self.fields()))
 
     @property
     def trust(self) -> tuple[str, ...]:
-        """What the parties rely on, in words, for everybody to read before they sign."""
+        """The trust assumptions in words, for every party to read before it takes part."""
         computing = [name for name, party in self.parties.items() if party.computes]
         submitting = [name for name, party in self.parties.items() if not party.computes]
         enough = self.threshold + 1
         few = "Any one of them alone learns" if enough == 2 else f"Any {self.threshold} of them together learn"
         sentence = (
-            f"{', '.join(computing)} compute. {few} nothing but the release, as long as they follow the protocol. Any "
-            f"{enough} of them together would see every owner's counts."
+            f"Computing parties: {', '.join(computing)}. {few} nothing but the release, as long as all parties follow "
+            f"the protocol. Any {enough} of them together could see every owner's counts."
         )
-        told = [sentence]
+        sentences = [sentence]
         outsiders = [name for name in computing if not self.parties[name].owner]
         if outsiders and enough == 2:
-            told.append(f"So {outsiders[0]} together with one owner would see everything: choose it with care.")
+            sentences.append(f"So {outsiders[0]} together with one owner could see everything: choose it with care.")
         if submitting:
-            told.append(f"Only submitting shares, and relying on those who compute: {', '.join(submitting)}.")
-        told.append("A party that deviates from the protocol, or brings false rows, is not guarded against.")
-        return tuple(told)
+            sentences.append(
+                f"Owners that only submit shares and rely on the computing parties: {', '.join(submitting)}."
+            )
+        sentences.append("There is no protection against parties that deviate from the protocol or submit false rows.")
+        return tuple(sentences)
 
     def text(self) -> str:
-        """The file, such that `parse_agreement` gives the agreement back."""
+        """The contents of the file; `parse_agreement` returns an equal agreement."""
         data = self.model_dump(mode="json", exclude={"table"})
-        heading = "What the parties of a joint release agree on: the same file for all of them, nothing secret in it.\n"
+        heading = "The agreement of a joint release. It contains no secrets and must be the same for all parties.\n"
         return yaml_text({**data, "schema": schema_data(self.schema_)}, heading=heading + "\n".join(self.trust))
 
 
@@ -201,8 +216,8 @@ def _digest(value: object) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def differences(ours: Mapping[str, str], theirs: Mapping[str, str]) -> list[str]:
-    """The fields in which two agreements differ, ours first."""
+def differing_fields(ours: Mapping[str, str], theirs: Mapping[str, str]) -> list[str]:
+    """The names of the fields in which two agreements differ, in our order."""
     return [name for name in dict.fromkeys((*ours, *theirs)) if ours.get(name) != theirs.get(name)]
 
 
@@ -210,7 +225,7 @@ def read_agreement(path: Path) -> Agreement:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise InputError(f"There is no agreement {path}. `scumble join init` makes one.") from None
+        raise InputError(f"The agreement {path} does not exist. Create one with `scumble join init`.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"The agreement {path} cannot be read: {error}. Give a UTF-8 text file.") from error
     return parse_agreement(text, name=str(path))
@@ -220,12 +235,12 @@ def parse_agreement(text: str, *, name: str = "the agreement") -> Agreement:
     """Read an agreement from text."""
     data = load_yaml(text, name)
     if not isinstance(data, Mapping):
-        raise InputError(f"{name} is not a mapping. Start it with `scumble: {FORMAT}`.")
+        raise InputError(f"{name} is not a YAML mapping. Its first key must be `scumble: {FORMAT}`.")
     return agreement_from(data, name=name)
 
 
 def agreement_from(data: Mapping[str, Any], *, name: str = "the agreement") -> Agreement:
-    """An agreement from plain data, checked, its schema included."""
+    """Validate plain data as an agreement, including its schema."""
     try:
         agreement = Agreement.model_validate(data)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""One party's part in a joint run: from meeting the others to the last answer that all have recorded."""
+"""One party's attempt to carry out a run: from connecting to the others to the last answer that all have stored."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -11,7 +11,14 @@ from scumble.joint.holder import JointHolder, SecretHolder
 from scumble.joint.network.tls_mesh import TlsMesh
 from scumble.joint.session.agreement import Address, Agreement
 from scumble.joint.session.meter import Meter
-from scumble.joint.session.resume import Standing, all_done, attempt_name, catch_up, meet, settle_keys
+from scumble.joint.session.resume import (
+    PartyStatus,
+    attempt_name,
+    catch_up,
+    establish_keys,
+    exchange_status,
+    wait_for_all,
+)
 from scumble.joint.session.state import State
 from scumble.joint.session.transcript import Transcript
 from scumble.model.plan import Plan
@@ -21,7 +28,10 @@ Answered = Callable[[str], None]
 
 
 class Attempt:
-    """A party's connections, transcript and record in one attempt of a run. Entering it waits for all parties."""
+    """A party's connections, transcript and stored state in one attempt. Entering it waits for all parties.
+
+    An attempt is also the `AnswerLog` of its holder: an answer goes to the state folder and into the transcript.
+    """
 
     def __init__(
         self,
@@ -32,16 +42,18 @@ class Attempt:
         key: Path,
         listen: Address | None = None,
         fields: Mapping[str, str] | None = None,
-        tell: Callable[[str], None] | None = None,
+        notify: Callable[[str], None] | None = None,
     ) -> None:
         self._agreement = agreement
         self._state = state
-        self._standings: list[Standing] = []
+        self._statuses: list[PartyStatus] = []
         self._finished = False
         self.transcript_path = state.next_transcript()
         names, digest = agreement.names, agreement.digest
         self._transcript = Transcript(self.transcript_path, party=party, names=names, agreement=digest)
-        self.mesh = TlsMesh(agreement, party, key=key, listen=listen, fields=fields, watch=self._transcript, tell=tell)
+        self.mesh = TlsMesh(
+            agreement, party, key=key, listen=listen, fields=fields, observer=self._transcript, notify=notify
+        )
         self.meter = Meter(self.mesh)
 
     def __enter__(self) -> Self:
@@ -59,64 +71,67 @@ class Attempt:
         self.mesh.close(error)
         self._transcript.close(finished=self._finished)
 
-    def meet(self) -> None:
-        """Hear how far everybody has come."""
-        self._standings = meet(self.mesh, self._state)
-        self._transcript.attempt(attempt_name(self._standings))
+    def exchange_status(self) -> None:
+        """Learn from every party how many answers it has stored and which keys it has."""
+        self._statuses = exchange_status(self.mesh, self._state)
+        self._transcript.attempt(attempt_name(self._statuses))
 
     def catch_up(self) -> None:
-        """Take, and record, what was answered without us."""
-        catch_up(self.mesh, self._state, self._standings, self._agreement.names)
+        """Receive and store the answers that other parties have and this one lacks."""
+        catch_up(self.mesh, self._state, self._statuses, self._agreement.names)
         self.meter.lap("meeting")
 
     def holder(self, plan: Plan, rows: Tabulates | None, answered: Answered) -> JointHolder:
-        """What answers queries together with the others, from keys that everybody has stored."""
+        """The holder that answers a method's queries jointly with the other parties, once all have stored the keys."""
         agreement = self._agreement
-        keys = settle_keys(self.mesh, self._state, self._standings, agreement.seats, agreement.names)
+        keys = establish_keys(self.mesh, self._state, self._statuses, agreement.roles, agreement.names)
         self.meter.lap("keys")
 
-        def heard(label: str) -> None:
+        def record_phase(label: str) -> None:
             self.meter.lap(label)
             answered(label)
 
         return JointHolder(
-            seats=agreement.seats,
+            roles=agreement.roles,
             mesh=self.mesh,
             keys=keys,
             nonce=hashlib.sha256(agreement.digest + bytes.fromhex(self._state.marks.keys_id)).digest(),
             engine=rows,
             plan=plan,
             rows_at_most=agreement.rows_at_most,
-            record=self,
-            answered=heard,
+            log=self,
+            answered=record_phase,
         )
 
     def recall(self, step: int) -> bytes | None:
-        """The recorded answer of a step."""
+        """The stored answer of a step, or None."""
         return self._state.recall(step)
 
     def keep(self, step: int, label: str, answer: bytes) -> None:
-        """Record an opened answer; it is on the disk when this returns."""
+        """Store an opened answer; it is on disk when this returns."""
         self._state.keep(step, label, answer)
         self._transcript.opened(step, label, answer)
 
     def finish(self) -> None:
-        """Go apart only when everybody has recorded everything."""
+        """Wait until every party has stored all answers."""
         if not self._state.marks.complete:
             self._state.mark(complete=True)
-        all_done(self.mesh)
+        wait_for_all(self.mesh)
         self._finished = True
         self.meter.lap("parting")
 
 
-def recorded_answers(agreement: Agreement, plan: Plan, state: State) -> SecretHolder:
-    """What answers from the record alone, where all answers are in it: with no rows, no keys and no other party."""
-    nobody: Any = _Nobody()
-    return SecretHolder(arithmetic=nobody, engine=None, plan=plan, rows_at_most=agreement.rows_at_most, record=state)
+def holder_from_log(agreement: Agreement, plan: Plan, state: State) -> SecretHolder:
+    """A holder that returns stored answers, for a run whose answers are complete. It needs no rows, keys or parties."""
+    unused: Any = _UnusedArithmetic()
+    return SecretHolder(arithmetic=unused, engine=None, plan=plan, rows_at_most=agreement.rows_at_most, log=state)
 
 
-class _Nobody:
-    """Arithmetic that a complete record never needs."""
+class _UnusedArithmetic:
+    """Stands in for the arithmetic, which a complete log of answers never needs."""
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise ScumbleError("An answer is missing from a record that calls itself complete. Restore it from a backup.")
+        raise ScumbleError(
+            "answers.jsonl lacks an answer, although state.json marks the run as complete. Restore the state folder "
+            "from a backup."
+        )

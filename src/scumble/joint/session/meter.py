@@ -1,4 +1,4 @@
-"""What a joint run costs, phase by phase: seconds, bytes and rounds."""
+"""Measures what each phase of a joint run costs: seconds, rounds and bytes."""
 
 import time
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 
 class Counted(Protocol):
-    """What connections count."""
+    """Connections that count their rounds and bytes."""
 
     @property
     def rounds(self) -> int: ...
@@ -20,7 +20,7 @@ class Counted(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:
-    """A phase of a run, or several of the same name together."""
+    """The cost of a phase; phases of the same name are added up."""
 
     name: str
     seconds: float
@@ -42,7 +42,7 @@ class Phase:
 
 
 class Meter:
-    """Reads the connections' counters whenever a phase ends."""
+    """Reads the clock and the connections' counters at the end of every phase."""
 
     def __init__(self, counted: Counted) -> None:
         self._counted = counted
@@ -50,7 +50,7 @@ class Meter:
         self._phases: dict[str, Phase] = {}
 
     def lap(self, name: str) -> None:
-        """A phase of this name ended just now, and the next one begins."""
+        """End the current phase, give it this name, and start the next one."""
         now = self._reading()
         seconds, *numbers = (after - before for after, before in zip(now, self._before, strict=True))
         rounds, sent, received = map(int, numbers)

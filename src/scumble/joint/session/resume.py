@@ -1,7 +1,8 @@
-"""Where all parties stand when they meet, whether for the first time or after a run that broke.
+"""Synchronizes the parties at the start of an attempt, whether it is the first one or a resumed one.
 
-Everybody tells how many answers it has recorded and which keys it holds. Who lacks answers is given them, and records
-them, before anything else happens. Keys are made where nobody has used any, and never a second time.
+Every party broadcasts how many answers it has stored and which keys it has. A party that lacks answers receives and
+stores them before anything else happens. New keys are exchanged only if no party has used any; used keys are never
+replaced.
 """
 
 import hashlib
@@ -13,24 +14,24 @@ from importlib.metadata import version
 
 from scumble.errors import InputError, ScumbleError
 from scumble.joint.network.mesh import Mesh
-from scumble.joint.protocol.roles import Seats
+from scumble.joint.protocol.roles import Roles
 from scumble.joint.protocol.session_keys import SessionKeys, exchange_keys
-from scumble.joint.session.state import Recorded, State, chained
+from scumble.joint.session.state import RecordedAnswer, State, chained
 from scumble.privacy.noise import secret_key
 
-STANDING = struct.Struct(">16s32s32sQ??")
+STATUS = struct.Struct(">16s32s32sQ??")
 LENGTH = struct.Struct(">Q")
-LONGEST_HANDOVER = 1 << 30
+MOST_ANSWER_BYTES = 1 << 30
 READY = b"\x01"
 NO_KEYS = bytes(32)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
-    """How far one party has come."""
+class PartyStatus:
+    """What a party broadcasts about its stored state."""
 
     fresh: bytes
-    """Random, for a name that this meeting shares with no other."""
+    """Fresh random bytes; those of all parties together identify the attempt."""
     keys_id: bytes
     head: bytes
     answers: int
@@ -38,18 +39,18 @@ class Standing:
     complete: bool
 
     def pack(self) -> bytes:
-        return STANDING.pack(self.fresh, self.keys_id, self.head, self.answers, self.begun, self.complete)
+        return STATUS.pack(self.fresh, self.keys_id, self.head, self.answers, self.begun, self.complete)
 
     @classmethod
-    def unpack(cls, message: bytes) -> "Standing":
-        fresh, keys_id, head, answers, begun, complete = STANDING.unpack(message)
+    def unpack(cls, message: bytes) -> "PartyStatus":
+        fresh, keys_id, head, answers, begun, complete = STATUS.unpack(message)
         return cls(fresh=fresh, keys_id=keys_id, head=head, answers=answers, begun=begun, complete=complete)
 
 
-def meet(mesh: Mesh, state: State) -> list[Standing]:
-    """Where each party stands, by number."""
+def exchange_status(mesh: Mesh, state: State) -> list[PartyStatus]:
+    """Exchange statuses with all parties; returns them by party number."""
     marks = state.marks
-    own = Standing(
+    own = PartyStatus(
         fresh=secret_key()[:16],
         keys_id=bytes.fromhex(marks.keys_id) if marks.keys_id else NO_KEYS,
         head=bytes.fromhex(state.head),
@@ -57,98 +58,108 @@ def meet(mesh: Mesh, state: State) -> list[Standing]:
         begun=marks.begun,
         complete=marks.complete,
     )
-    told = _tell_all(mesh, own.pack())
-    return [Standing.unpack(told[seat]) if seat in told else own for seat in range(mesh.seats)]
+    received = _broadcast(mesh, own.pack())
+    return [PartyStatus.unpack(received[party]) if party in received else own for party in range(mesh.parties)]
 
 
-def attempt_name(standings: Sequence[Standing]) -> str:
-    """What this meeting is called by all who take part in it."""
-    return hashlib.sha256(b"".join(each.fresh for each in standings)).hexdigest()
+def attempt_name(statuses: Sequence[PartyStatus]) -> str:
+    """A name of this attempt that all its parties derive alike."""
+    return hashlib.sha256(b"".join(each.fresh for each in statuses)).hexdigest()
 
 
-def catch_up(mesh: Mesh, state: State, standings: Sequence[Standing], names: Sequence[str]) -> None:
-    """Give everybody the answers that anybody has. Those that come are checked before the first is recorded."""
-    most = max(each.answers for each in standings)
-    giver = next(seat for seat, each in enumerate(standings) if each.answers == most)
-    lacking = [seat for seat, each in enumerate(standings) if each.answers < most]
-    for seat, each in enumerate(standings):
-        if each.answers == most and each.head != standings[giver].head:
-            raise _differ(names[giver], names[seat])
-    if mesh.seat == giver:
+def catch_up(mesh: Mesh, state: State, statuses: Sequence[PartyStatus], names: Sequence[str]) -> None:
+    """Send the answers of a party that has the most to all that lack some.
+
+    A receiver checks all answers against the sender's hash chain before it stores the first.
+    """
+    most = max(each.answers for each in statuses)
+    sender = next(party for party, each in enumerate(statuses) if each.answers == most)
+    lacking = [party for party, each in enumerate(statuses) if each.answers < most]
+    for party, each in enumerate(statuses):
+        if each.answers == most and each.head != statuses[sender].head:
+            raise _differ(names[sender], names[party])
+    if mesh.party == sender:
         answers = json.dumps([recorded.to_json() for recorded in state.answers]).encode()
         mesh.exchange(dict.fromkeys(lacking, LENGTH.pack(len(answers))), {})
         mesh.exchange(dict.fromkeys(lacking, answers), {})
-    elif mesh.seat in lacking:
-        (length,) = LENGTH.unpack(mesh.exchange({}, {giver: LENGTH.size})[giver])
-        if length > LONGEST_HANDOVER:
-            raise ScumbleError(f"{names[giver]} would hand over {length:,} bytes of answers, which no run has.")
-        handed = _read_answers(mesh.exchange({}, {giver: length})[giver], names[giver])
-        head = _checked_head(state, handed)
-        if head is None or bytes.fromhex(head) != standings[giver].head:
-            raise _differ(names[giver], names[mesh.seat])
-        for recorded in handed[len(state.answers) :]:
+    elif mesh.party in lacking:
+        (length,) = LENGTH.unpack(mesh.exchange({}, {sender: LENGTH.size})[sender])
+        if length > MOST_ANSWER_BYTES:
+            raise ScumbleError(
+                f"{names[sender]} announced {length:,} bytes of stored answers, more than any run has. Check its state "
+                "folder."
+            )
+        received = _read_answers(mesh.exchange({}, {sender: length})[sender], names[sender])
+        head = _checked_head(state, received)
+        if head is None or bytes.fromhex(head) != statuses[sender].head:
+            raise _differ(names[sender], names[mesh.party])
+        for recorded in received[len(state.answers) :]:
             state.keep(recorded.step, recorded.label, recorded.answer)
-    if any(each.complete and each.answers == most for each in standings) and not state.marks.complete:
+    if any(each.complete and each.answers == most for each in statuses) and not state.marks.complete:
         state.mark(complete=True)
 
 
-def settle_keys(
-    mesh: Mesh, state: State, standings: Sequence[Standing], seats: Seats, names: Sequence[str]
+def establish_keys(
+    mesh: Mesh, state: State, statuses: Sequence[PartyStatus], roles: Roles, names: Sequence[str]
 ) -> SessionKeys:
-    """The session's keys: the stored ones where everybody has them, new ones where nobody has used any."""
-    if len({each.keys_id for each in standings}) > 1 or standings[0].keys_id == NO_KEYS:
-        if any(each.begun or each.answers for each in standings):
-            missing = [name for name, each in zip(names, standings, strict=True) if each.keys_id == NO_KEYS]
+    """The session keys: the stored ones if all parties have the same, new ones if no party has used any."""
+    if len({each.keys_id for each in statuses}) > 1 or statuses[0].keys_id == NO_KEYS:
+        if any(each.begun or each.answers for each in statuses):
+            missing = [name for name, each in zip(names, statuses, strict=True) if each.keys_id == NO_KEYS]
             raise InputError(
-                f"{' and '.join(missing or names)} lost what was recorded of this run, and others have gone on from "
-                "it. It cannot be resumed without drawing again. Close it with --abandon and make a new agreement."
+                f"{' and '.join(missing or names)} lost the stored state of this run, and other parties have already "
+                "used the session keys. Resuming would draw noise a second time. Restore the state folder, or close "
+                "the run with --abandon and create a new agreement."
             )
-        keys_id = hashlib.sha256(b"keys" + b"".join(each.fresh for each in standings)).hexdigest()
-        state.keep_keys(exchange_keys(seats, mesh).to_json(), keys_id)
+        keys_id = hashlib.sha256(b"keys" + b"".join(each.fresh for each in statuses)).hexdigest()
+        state.keep_keys(exchange_keys(roles, mesh).to_json(), keys_id)
     if state.marks.begun and state.marks.version != version("scumble"):
         raise InputError(
-            f"This run was begun with scumble {state.marks.version}, and only that repeats its messages as they were. "
-            "Go on with that version, or close the run with --abandon."
+            f"This run was started with scumble {state.marks.version}, and another version may send different messages "
+            "under the same keys. Continue with that version, or close the run with --abandon."
         )
     keys = SessionKeys.from_json(state.keys())
-    # Nobody goes on before all have stored the same keys. So where one party lacks them, nobody has used them.
-    _tell_all(mesh, READY)
+    # No party continues before all have stored the same keys. So if one party lacks them, no party has used them.
+    _broadcast(mesh, READY)
     if not state.marks.begun:
         state.mark(begun=True, version=version("scumble"))
     return keys
 
 
-def all_done(mesh: Mesh) -> None:
-    """Wait until everybody has recorded everything."""
-    _tell_all(mesh, READY)
+def wait_for_all(mesh: Mesh) -> None:
+    """Wait until every party has reached this point."""
+    _broadcast(mesh, READY)
 
 
-def _tell_all(mesh: Mesh, message: bytes) -> dict[int, bytes]:
-    peers = [seat for seat in range(mesh.seats) if seat != mesh.seat]
+def _broadcast(mesh: Mesh, message: bytes) -> dict[int, bytes]:
+    peers = [party for party in range(mesh.parties) if party != mesh.party]
     return mesh.exchange(dict.fromkeys(peers, message), dict.fromkeys(peers, len(message)))
 
 
-def _read_answers(message: bytes, name: str) -> list[Recorded]:
+def _read_answers(message: bytes, name: str) -> list[RecordedAnswer]:
     try:
         data = json.loads(message)
-        return [Recorded.from_json(each) for each in data if isinstance(each, Mapping)]
+        return [RecordedAnswer.from_json(each) for each in data if isinstance(each, Mapping)]
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise ScumbleError(f"{name} handed over answers that do not read. Ask for its record, or --abandon.") from error
+        raise ScumbleError(
+            f"{name} sent stored answers that cannot be read. Check its state folder, or close the run with --abandon."
+        ) from error
 
 
-def _checked_head(state: State, handed: Sequence[Recorded]) -> str | None:
-    """The head of the chain with these answers; None where ours are not the first of them, or a step is missing."""
-    if tuple(handed[: len(state.answers)]) != tuple(state.answers):
+def _checked_head(state: State, received: Sequence[RecordedAnswer]) -> str | None:
+    """The hash of the chain with these answers; None if they contradict the stored ones, or a step is missing."""
+    if tuple(received[: len(state.answers)]) != tuple(state.answers):
         return None
-    if [recorded.step for recorded in handed] != list(range(len(handed))):
+    if [recorded.step for recorded in received] != list(range(len(received))):
         return None
     head = state.head
-    for recorded in handed[len(state.answers) :]:
+    for recorded in received[len(state.answers) :]:
         head = chained(head, recorded)
     return head
 
 
 def _differ(one: str, other: str) -> InputError:
     return InputError(
-        f"{one} and {other} have recorded different answers of one run. Do not go on: one of the records is false."
+        f"{one} and {other} have stored different answers of the same run, so one of the two state folders was "
+        "changed. Restore it, or close the run with --abandon."
     )

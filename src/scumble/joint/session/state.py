@@ -1,12 +1,12 @@
-"""What a party keeps of a joint run on its own disk, so that a run that broke goes on where it was.
+"""The state folder: what a party stores of a joint run, so that an interrupted run can be resumed.
 
-    state.json       which run this is and how far it came
-    keys.json        the session's keys, for this party's eyes only
-    answers.jsonl    every opened answer, on the disk before it is used, each line chained to the one before
-    transcript-N.jsonl
+    state.json           which run this is, and how far it has come
+    keys.json            the session keys (secret)
+    answers.jsonl        every opened answer, on disk before it is used; each line contains the hash of the chain so far
+    transcript-N.jsonl   the transcript of attempt N
 
-A step whose answer is recorded is never computed again. One whose answer is not is repeated to the very same messages,
-for all its randomness follows from the keys. So no answer is ever drawn twice.
+A step whose answer is stored is never computed again. A step whose answer is not stored is repeated with exactly the
+same messages, because all its random bits are derived from the keys. So the noise of an answer is never drawn twice.
 """
 
 import fcntl
@@ -26,8 +26,8 @@ STATE, KEYS, ANSWERS = "state.json", "keys.json", "answers.jsonl"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recorded:
-    """An opened answer."""
+class RecordedAnswer:
+    """An opened answer: the step that computed it, the spend it was charged to, and its bytes."""
 
     step: int
     label: str
@@ -37,44 +37,44 @@ class Recorded:
         return {"step": self.step, "label": self.label, "answer": self.answer.hex()}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Recorded":
+    def from_json(cls, data: Mapping[str, Any]) -> "RecordedAnswer":
         return cls(step=int(data["step"]), label=str(data["label"]), answer=bytes.fromhex(data["answer"]))
 
 
-def chained(head: str, recorded: Recorded) -> str:
-    """The hash of a chain with one more answer."""
+def chained(head: str, recorded: RecordedAnswer) -> str:
+    """The hash of the chain after one more answer."""
     text = json.dumps([head, recorded.to_json()], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Marks:
-    """How far a run has come. Each mark is on the disk before what it allows is done."""
+    """How far a run has come. A mark is on disk before the action that it announces or permits."""
 
     charging: bool = False
-    """The ledger was, or is just being, asked for the charge."""
+    """The ledger has been charged, or is about to be."""
     keys_id: str = ""
-    """Which exchange of keys the stored ones come from."""
+    """Identifies the key exchange that the stored keys come from."""
     begun: bool = False
-    """Everybody has stored the same keys, so answers may be drawn from them."""
+    """All parties have stored the same keys, so they may be used."""
     version: str = ""
-    """That of the software which draws from them: another one might put other values under the same masks."""
+    """The version of scumble that uses the keys. Another version might apply the same masks to other values."""
     complete: bool = False
-    """All answers are recorded."""
+    """All answers are stored."""
     published: str = ""
-    """The hash of the release that was about to be published."""
+    """The hash of the release's manifest, written just before the release is published."""
     abandoned: bool = False
 
 
 class State:
-    """An open, locked state folder of one party in one session; `recall` and `keep` are what the arithmetic needs."""
+    """The open, locked state folder of one party in one session. Its `recall` and `keep` implement `AnswerLog`."""
 
     def __init__(self, folder: Path, *, agreement: bytes, party: str) -> None:
-        """For `opened`, which has the lock."""
+        """Called by `open_state`, which holds the lock."""
         self.folder = folder
         self._identity = {"scumble": FORMAT, "agreement": agreement.hex(), "party": party}
         self._heads = [agreement.hex()]
-        self._answers: list[Recorded] = []
+        self._answers: list[RecordedAnswer] = []
         self.marks = Marks()
         self.found = (folder / STATE).exists()
         if self.found:
@@ -83,14 +83,14 @@ class State:
             self._write_state()
 
     def mark(self, **marks: Any) -> None:
-        """Set marks, durably."""
+        """Set marks and write them to disk."""
         self.marks = Marks(**{**asdict(self.marks), **marks})
         self._write_state()
 
     def keep_keys(self, text: str, keys_id: str) -> None:
-        """Store the session's keys. Stored ones that were never used are replaced."""
+        """Store the session keys. Stored keys are replaced only if they were never used."""
         if self.marks.begun:
-            raise ScumbleError("Keys that answers were drawn from are not replaced. This is a bug; please report it.")
+            raise ScumbleError("Session keys that are in use must not be replaced. This is a bug; please report it.")
         _write_whole(self.folder / KEYS, text.encode())
         self.mark(keys_id=keys_id)
 
@@ -99,31 +99,34 @@ class State:
             return (self.folder / KEYS).read_text(encoding="utf-8")
         except OSError as error:
             raise InputError(
-                f"The session's keys in {self.folder} cannot be read: {error.strerror}. Without them the run cannot go "
-                "on; close it with --abandon."
+                f"The session keys in {self.folder} cannot be read: {error.strerror}. Restore {KEYS} from a backup, or "
+                "close the run with --abandon."
             ) from error
 
     def forget_keys(self) -> None:
         (self.folder / KEYS).unlink(missing_ok=True)
 
     @property
-    def answers(self) -> Sequence[Recorded]:
+    def answers(self) -> Sequence[RecordedAnswer]:
         return tuple(self._answers)
 
     @property
     def head(self) -> str:
-        """The hash of the chain of all answers."""
+        """The hash of the chain of all stored answers."""
         return self._heads[-1]
 
     def recall(self, step: int) -> bytes | None:
-        """The recorded answer of a step."""
+        """The stored answer of a step, or None."""
         return self._answers[step].answer if step < len(self._answers) else None
 
     def keep(self, step: int, label: str, answer: bytes) -> None:
-        """Record an opened answer. It is on the disk when this returns; if the disk is full, nothing of it is."""
+        """Store an opened answer. It is on disk when this returns; if writing fails, the file is left unchanged."""
         if step != len(self._answers):
-            raise ScumbleError(f"Answer {step} was opened after {len(self._answers)} others. This is a bug.")
-        recorded = Recorded(step=step, label=label, answer=answer)
+            raise ScumbleError(
+                f"Answer {step} was opened when {len(self._answers)} answers were stored. This is a bug; please "
+                "report it."
+            )
+        recorded = RecordedAnswer(step=step, label=label, answer=answer)
         head = chained(self.head, recorded)
         line = json.dumps({**recorded.to_json(), "chain": head}, ensure_ascii=False).encode() + b"\n"
         _append(self.folder / ANSWERS, line)
@@ -131,7 +134,7 @@ class State:
         self._heads.append(head)
 
     def next_transcript(self) -> Path:
-        """A file name for the transcript of one more attempt."""
+        """The path of the transcript of the next attempt."""
         taken = len(list(self.folder.glob("transcript-*.jsonl")))
         return self.folder / f"transcript-{taken + 1}.jsonl"
 
@@ -146,15 +149,15 @@ class State:
             self.marks = Marks(**data)
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise InputError(
-                f"{self.folder / STATE} cannot be read: {error!r}. Restore it, or give --state."
+                f"{self.folder / STATE} cannot be read: {error!r}. Restore it from a backup, or give another --state."
             ) from error
         if identity != self._identity:
-            if self.marks == Marks():  # nothing was begun: the folder can serve another run
+            if self.marks == Marks():  # no run has started in this folder: use it for this one
                 self._write_state()
                 return
             raise InputError(
-                f"{self.folder} belongs to another agreement or party. Give the folder of this run with --state, or "
-                "another --out."
+                f"{self.folder} belongs to another agreement or party. Give the state folder of this run with --state, "
+                "or another --out."
             )
         self._read_answers()
 
@@ -165,44 +168,46 @@ class State:
         for line in lines:
             try:
                 data = json.loads(line)
-                recorded, head = Recorded.from_json(data), data["chain"]
+                recorded, head = RecordedAnswer.from_json(data), data["chain"]
             except (ValueError, TypeError, KeyError) as error:
                 raise self._damaged() from error
             if recorded.step != len(self._answers) or head != chained(self.head, recorded):
                 raise self._damaged()
             self._answers.append(recorded)
             self._heads.append(head)
-        if torn:  # the run was killed while it wrote: the answer was not used, and others may have it
+        if torn:  # the run was killed while writing: the answer was not used, and other parties may have it
             with path.open("r+b") as file:
                 file.truncate(len(content) - len(torn))
 
     def _damaged(self) -> InputError:
         return InputError(
-            f"{self.folder / ANSWERS} was changed: line {len(self._answers) + 1} does not follow from those before. "
-            "Restore it from a backup, or close the run with --abandon."
+            f"{self.folder / ANSWERS} was changed: the hash in line {len(self._answers) + 1} does not match. Restore "
+            "the file from a backup, or close the run with --abandon."
         )
 
 
 @contextmanager
-def opened(folder: Path, *, agreement: bytes, party: str) -> Iterator[State]:
-    """A party's state folder, made where there is none, and no other run's meanwhile."""
+def open_state(folder: Path, *, agreement: bytes, party: str) -> Iterator[State]:
+    """Open a party's state folder, created if necessary, with an exclusive lock."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError as error:
-        raise ScumbleError(f"No folder {folder} can be made: {error.strerror}. Give another --state.") from error
+        raise ScumbleError(
+            f"The state folder {folder} cannot be created: {error.strerror}. Give another --state."
+        ) from error
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise InputError(f"Another run is at work in {folder}. Wait for its end.") from None
+            raise InputError(f"Another process is using the state folder {folder}. Wait until it has ended.") from None
         yield State(folder, agreement=agreement, party=party)
     finally:
         os.close(descriptor)
 
 
 def answers_so_far(folder: Path) -> int:
-    """How many answers a run has recorded, for those who watch it from outside."""
+    """The number of answers stored in a state folder, read without the lock."""
     try:
         return (folder / ANSWERS).read_bytes().count(b"\n")
     except OSError:
@@ -218,7 +223,7 @@ def _append(path: Path, line: bytes) -> None:
             while written < len(line):
                 written += os.write(descriptor, line[written:])
             os.fsync(descriptor)
-            if length == 0:  # the file itself may be new
+            if length == 0:  # the file may be new: flush its directory entry
                 _sync_folder(path.parent)
         except OSError:
             os.ftruncate(descriptor, length)
@@ -228,7 +233,7 @@ def _append(path: Path, line: bytes) -> None:
 
 
 def _write_whole(path: Path, content: bytes) -> None:
-    """Replace a file by another that is whole, whenever the machine stops."""
+    """Replace a file atomically: after a crash it has its old or its new content."""
     beside = path.with_name(path.name + ".new")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as file:

@@ -1,9 +1,11 @@
-"""A party's transcript: hashes of all messages it sent and received, and the opened values, in one chain.
+"""A party's transcript of one attempt: a hash of every message it sent or received, and the opened values.
 
-It holds no message, so it can be shown to anybody who may see the release. Hashes are salted with what a message's two
-parties alone know: a third one can work out the masks of some messages, and from a plain hash it could then find out
-the counts beneath by trying. Two parties' transcripts of one attempt fit
-together: what one sent, the other received, and both opened the same values.
+The lines form a hash chain. A transcript contains no message, so it can be shown to anyone who may see the release. The
+hashes are salted with a value that only the sender and the receiver of the message know. Without the salt, a third
+party that knows the masks of a message could find the counts in it by trying.
+
+Two parties' transcripts of one attempt can be compared: what one sent, the other received, and both opened the same
+values.
 """
 
 import hashlib
@@ -20,11 +22,14 @@ from scumble.errors import CheckError, InputError
 FORMAT = "transcript/1"
 
 Message = tuple[str, str, int]
-"""Who sent, who received, and the number of the message between the two."""
+"""The sender, the receiver, and the number of the message in this direction of their connection."""
 
 
 class Transcript:
-    """A transcript being written. Messages are seen by the connections' thread, opened values by the other."""
+    """A transcript that is being written, a `MessageObserver`.
+
+    The connections' thread adds messages and the main thread adds opened values, so writing takes a lock.
+    """
 
     def __init__(self, path: Path, *, party: str, names: Sequence[str], agreement: bytes) -> None:
         self._file = path.open("x", encoding="utf-8")
@@ -40,14 +45,14 @@ class Transcript:
         self._write(received=self._names[peer], number=number, length=len(message), sha256=_salted(message, salt))
 
     def attempt(self, name: str) -> None:
-        """Write down what all parties of this attempt call it, and those of no other."""
+        """Write the name of the attempt, which is the same for all its parties."""
         self._write(attempt=name)
 
     def opened(self, step: int, label: str, answer: bytes) -> None:
         self._write(opened=step, label=label, answer=answer.hex())
 
     def close(self, *, finished: bool) -> None:
-        """End the transcript, saying whether the run came to its end."""
+        """Write the last line, which says whether the run finished, and close the file."""
         with self._lock:
             if self._file.closed:
                 return
@@ -57,21 +62,21 @@ class Transcript:
 
     def _write(self, **entry: Any) -> None:
         with self._lock:
-            if self._file.closed:  # a message that came after the end
+            if self._file.closed:  # a message that arrived after the end
                 return
             self._head = _chained(self._head, entry)
             self._file.write(json.dumps({**entry, "chain": self._head}, ensure_ascii=False) + "\n")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Account:
-    """What a transcript says, once its chain was found whole."""
+class TranscriptSummary:
+    """The contents of a transcript whose chain has been verified."""
 
     party: str
     agreement: str
     attempt: str
     messages: Mapping[Message, tuple[int, str]]
-    """Length and hash of every message."""
+    """Message -> its length and salted hash."""
     opened: Mapping[int, tuple[str, str]]
     end: str | None
     head: str
@@ -96,12 +101,15 @@ class Account:
         }
 
 
-def read_transcript(path: Path) -> Account:
-    """Check a transcript's chain and the order of its messages. A killed run's transcript ends where it ends."""
+def read_transcript(path: Path) -> TranscriptSummary:
+    """Read a transcript; verify its hash chain and the numbers of its messages.
+
+    The transcript of a killed run has no last line; it is read as far as it goes.
+    """
     try:
         *lines, torn = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}. Give a transcript that `scumble join run` wrote.") from error
+        raise InputError(f"{path} cannot be read: {error}. Give a transcript written by `scumble join run`.") from error
     entries = []
     head = ""
     for number, line in enumerate(lines, start=1):
@@ -109,22 +117,30 @@ def read_transcript(path: Path) -> Account:
             entry = json.loads(line)
             stated = entry.pop("chain")
         except (ValueError, AttributeError, KeyError, TypeError) as error:
-            raise CheckError(f"{path}, line {number} does not read. Do not trust this transcript.") from error
+            raise CheckError(
+                f"{path}, line {number} is not valid JSON with a chain hash. Do not trust this transcript."
+            ) from error
         head = _chained(head, entry)
         if stated != head:
-            raise CheckError(f"{path}, line {number} does not follow from those before. Do not trust this transcript.")
+            raise CheckError(
+                f"{path}, line {number}: the chain hash does not match the lines before. Do not trust this transcript."
+            )
         entries.append(entry)
     if not entries or entries[0].get("scumble") != FORMAT:
-        raise InputError(f"{path} is no transcript of the format {FORMAT}. Was it written by another version?")
+        raise InputError(
+            f"{path} is not a transcript of format {FORMAT}. Give a transcript written by this version of scumble."
+        )
     if torn and "end" in entries[-1]:
-        raise CheckError(f"{path} goes on after its end. Do not trust this transcript.")
+        raise CheckError(f"{path} continues after its last line. Do not trust this transcript.")
     try:
-        return _account(entries, head)
+        return _summarize(entries, head)
     except (KeyError, TypeError, ValueError) as error:
-        raise CheckError(f"{path} misses or misstates {error}. Do not trust this transcript.") from error
+        raise CheckError(
+            f"{path} is missing an entry, or has a wrong one: {error}. Do not trust this transcript."
+        ) from error
 
 
-def _account(entries: Sequence[Mapping[str, Any]], head: str) -> Account:
+def _summarize(entries: Sequence[Mapping[str, Any]], head: str) -> TranscriptSummary:
     start, *rest = entries
     messages: dict[Message, tuple[int, str]] = {}
     opened: dict[int, tuple[str, str]] = {}
@@ -132,7 +148,7 @@ def _account(entries: Sequence[Mapping[str, Any]], head: str) -> Account:
     end, attempt = None, ""
     for entry in rest:
         if end is not None:
-            raise ValueError("its end: entries follow it")
+            raise ValueError("entries follow the end")
         if "sent" in entry or "received" in entry:
             pair = (start["party"], entry["sent"]) if "sent" in entry else (entry["received"], start["party"])
             if entry["number"] != due[pair]:
@@ -145,7 +161,7 @@ def _account(entries: Sequence[Mapping[str, Any]], head: str) -> Account:
             opened[entry["opened"]] = entry["label"], entry["answer"]
         else:
             end = entry["end"]
-    return Account(
+    return TranscriptSummary(
         party=str(start["party"]),
         agreement=str(start["agreement"]),
         attempt=attempt,
@@ -156,30 +172,37 @@ def _account(entries: Sequence[Mapping[str, Any]], head: str) -> Account:
     )
 
 
-def compare(one: Account, other: Account) -> int:
-    """Hold two parties' transcripts of one attempt against each other; how many messages both have."""
+def compare_transcripts(one: TranscriptSummary, other: TranscriptSummary) -> int:
+    """Compare two parties' transcripts of one attempt; return the number of messages that both contain."""
     if one.party == other.party:
-        raise InputError(f"Both transcripts are those of {one.party}. Give those of two parties.")
+        raise InputError(f"Both transcripts are from {one.party}. Give the transcripts of two parties.")
     if (one.agreement, one.attempt) != (other.agreement, other.attempt):
-        raise InputError("The transcripts are not of the same attempt of one agreement. Give two that belong together.")
+        raise InputError("The transcripts are not from the same attempt. Give two parties' transcripts of one attempt.")
     both = one.messages.keys() & other.messages.keys()
     for sender, receiver, number in sorted(both):
         if one.messages[sender, receiver, number] != other.messages[sender, receiver, number]:
             raise CheckError(
-                f"{one.party} and {other.party} do not agree on message {number} from {sender} to {receiver}. One of "
-                "the transcripts is false."
+                f"{one.party} and {other.party} disagree on message {number} from {sender} to {receiver}. One of the "
+                "transcripts is false."
             )
     whole = one.end == other.end == "finished"
     between = {one.party, other.party}
     single = [key for key in one.messages.keys() ^ other.messages.keys() if set(key[:2]) == between]
     if whole and single:
         sender, receiver, number = min(single)
-        raise CheckError(f"Only one of the two has message {number} from {sender} to {receiver}. One is false.")
+        raise CheckError(
+            f"Only one transcript contains message {number} from {sender} to {receiver}. One of the two is false."
+        )
     for step in sorted(one.opened.keys() & other.opened.keys()):
         if one.opened[step] != other.opened[step]:
-            raise CheckError(f"{one.party} and {other.party} opened different values at step {step}.")
+            raise CheckError(
+                f"{one.party} and {other.party} opened different values at step {step}. One of the transcripts is "
+                "false."
+            )
     if whole and one.opened.keys() != other.opened.keys():
-        raise CheckError(f"{one.party} and {other.party} did not open the same number of values.")
+        raise CheckError(
+            f"{one.party} and {other.party} opened different numbers of values. One of the transcripts is false."
+        )
     return len(both)
 
 
