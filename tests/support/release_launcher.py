@@ -6,7 +6,7 @@ list of how they ended. A job is `{"name": ..., "words": [...], ...}` with any o
 - `count`: tell how many functions of the package were called, and how long it took;
 - `at_call`, `signal`: send itself a signal at its n-th call of a function of the package;
 - `after`, `signal`: be sent a signal after so many seconds;
-- `pause`, `signal`: be sent a signal when it comes to this function of `scumble.flows.release`, which never returns;
+- `pause`, `signal`: be sent a signal when it comes to this function of the ledger or the flow, which never returns;
 - `file_limit`: no file may become longer than this, as on a full disk.
 
 `{"together": [job, ...]}` are jobs that start at the same moment.
@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import scumble
+import scumble.flows.charge
 import scumble.flows.release
 from scumble.cli import main
 from scumble.privacy.ledger import Ledger
@@ -34,18 +35,18 @@ PACKAGE = str(Path(scumble.__file__).parent)
 
 def start(job: dict[str, Any], gate: tuple[int, int]) -> tuple[int, int]:
     """A process that begins when the gate is closed at our end; and where to hear from it."""
-    ear, mouth = os.pipe()
+    incoming, outgoing = os.pipe()
     child = os.fork()
     if child == 0:
-        os.close(ear)
+        os.close(incoming)
         os.close(gate[1])
-        run(job, mouth, gate[0])
-    os.close(mouth)
-    os.read(ear, 1)  # it is ready
-    return child, ear
+        run(job, outgoing, gate[0])
+    os.close(outgoing)
+    os.read(incoming, 1)  # it is ready
+    return child, incoming
 
 
-def run(job: dict[str, Any], mouth: int, gate: int) -> NoReturn:
+def run(job: dict[str, Any], outgoing: int, gate: int) -> NoReturn:
     """The life of one process."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for stream, name in ((1, "out"), (2, "err")):
@@ -61,15 +62,16 @@ def run(job: dict[str, Any], mouth: int, gate: int) -> NoReturn:
                 os.kill(os.getpid(), job["signal"])
 
     def pause(*arguments: Any, **named: Any) -> None:
-        os.write(mouth, b"here")
+        os.write(outgoing, b"here")
         time.sleep(300)
 
     if "pause" in job:
-        place: Any = Ledger if hasattr(Ledger, job["pause"]) else scumble.flows.release
+        places: tuple[Any, ...] = (Ledger, scumble.flows.charge, scumble.flows.release)
+        place = next(each for each in places if hasattr(each, job["pause"]))
         setattr(place, job["pause"], pause)
     if "file_limit" in job:
         resource.setrlimit(resource.RLIMIT_FSIZE, (job["file_limit"], job["file_limit"]))
-    os.write(mouth, b"!")
+    os.write(outgoing, b"!")
     try:
         os.read(gate, 1)
         sys.argv = ["scumble", *job["words"]]
@@ -86,23 +88,23 @@ def run(job: dict[str, Any], mouth: int, gate: int) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     if "count" in job:
-        os.write(mouth, str(calls).encode())
+        os.write(outgoing, str(calls).encode())
     os._exit(code)
 
 
-def end(job: dict[str, Any], child: int, ear: int, began: float) -> dict[str, Any]:
+def end(job: dict[str, Any], child: int, incoming: int, began: float) -> dict[str, Any]:
     """Do to the process what the job says and wait for its end."""
     if "after" in job:
         time.sleep(max(0.0, began + job["after"] - time.monotonic()))
         os.kill(child, job["signal"])
-    heard = os.read(ear, 100).decode()
+    received = os.read(incoming, 100).decode()
     if "pause" in job:
         os.kill(child, job["signal"])
     _, status = os.waitpid(child, 0)
-    os.close(ear)
+    os.close(incoming)
     return {
         "code": os.waitstatus_to_exitcode(status),
-        "calls": int(heard) if heard.isdigit() else 0,
+        "calls": int(received) if received.isdigit() else 0,
         "seconds": time.monotonic() - began,
         "out": Path(f"{job['name']}.out").read_text() if Path(f"{job['name']}.out").exists() else "",
         "err": Path(f"{job['name']}.err").read_text() if Path(f"{job['name']}.err").exists() else "",
