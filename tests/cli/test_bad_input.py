@@ -210,8 +210,13 @@ PARAMETERS: list[Case] = [
         ("40 cells, more than max_cells = 39", "Raise --max-cells", "'age' with 10 values"),
     ),
     ("leaves with rounds", None, {"leaves": True, "rounds": "2"}, ("leaves makes no choices", "leave out")),
-    ("empty dataset name", None, {"dataset": ""}, ("'' cannot name a dataset", "Give 1 to 200")),
-    ("unprintable dataset name", None, {"dataset": "a\nb"}, ("'a\\nb' cannot name a dataset", "Give 1 to 200")),
+    ("empty dataset name", None, {"dataset": ""}, ("'' is not a valid name of a dataset", "Give 1 to 200")),
+    (
+        "unprintable dataset name",
+        None,
+        {"dataset": "a\nb"},
+        ("'a\\nb' is not a valid name of a dataset", "Give 1 to 200"),
+    ),
     ("unknown option", None, {"colour": "red"}, ("No such option: --colour", "`scumble release --help`")),
     ("no --out", None, {"out": None}, ("--out", "`scumble release --help`")),
     ("no --schema", None, {"schema": None}, ("--schema", "`scumble release --help`")),
@@ -239,7 +244,7 @@ MACHINE: list[Case] = [
     ),
     ("below a file", None, {"out": "people.csv/out"}, ("people.csv/out", "Nothing was charged", "another --out")),
     ("too long", None, {"out": "new/" + "x" * 300}, ("File name too long", "Nothing was charged", "another --out")),
-    ("no ledger", None, {"ledger": "/proc/scumble/l.db"}, ("/proc/scumble/l.db cannot be made", "--ledger")),
+    ("no ledger", None, {"ledger": "/proc/scumble/l.db"}, ("/proc/scumble/l.db cannot be created", "--ledger")),
 ]
 
 
@@ -323,7 +328,7 @@ def test_a_locked_ledger_charges_nothing(folder: Path, ledger: Path) -> None:
             ended = release()
         assert ended.code == 1
         assert f"The ledger {ledger} has been locked by another process" in ended.error
-        assert "Nothing was written to it. Wait until that process is done" in ended.error
+        assert "Nothing was written to it. Wait until that process has finished" in ended.error
 
 
 def test_a_ledger_that_was_edited_takes_no_charge(folder: Path, ledger: Path) -> None:
@@ -332,10 +337,10 @@ def test_a_ledger_that_was_edited_takes_no_charge(folder: Path, ledger: Path) ->
         for words in (["verify"], ["show"]):
             ended = scumble("ledger", *words)
             assert ended.code == 4
-            assert "Entry 2 of the ledger does not hold" in ended.error
+            assert "Entry 2 of the ledger is not valid" in ended.error
         ended = release()
     assert ended.code == 4
-    assert "Entry 2 of the ledger does not hold" in ended.error
+    assert "Entry 2 of the ledger is not valid" in ended.error
     assert "Restore it from a backup" in ended.error
     assert contents(folder, ledger) == before
     with closing(sqlite3.connect(ledger)) as connection:
@@ -386,12 +391,12 @@ def test_to_look_at_no_ledger_makes_none(folder: Path, ledger: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["others", "0.1", "--reason", "x"], "has spent 0.5 already, and nothing is ever refunded"),
+        (["others", "0.1", "--reason", "x"], "has already spent 0.5, and nothing is ever refunded"),
         (["others", "0", "--reason", "x"], "the ceiling is 0, but must be above zero"),
         (["others", "nan", "--reason", "x"], "the ceiling is 'nan', not a finite number"),
         (["others", "2", "--reason", " "], "needs a reason"),
         (["others", "2"], "--reason"),
-        (["nobody", "2", "--reason", "x"], "no dataset 'nobody'. It has 'others'"),
+        (["nobody", "2", "--reason", "x"], "no dataset 'nobody'. Available: 'others'"),
     ],
 )
 def test_a_grant_that_makes_no_sense_is_refused(folder: Path, ledger: Path, words: list[str], says: str) -> None:

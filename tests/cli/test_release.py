@@ -224,7 +224,7 @@ def test_a_second_release_is_refused_until_the_command_in_the_refusal_was_run(fo
     with nothing_happens(folder, ledger):
         ended = release(dataset="my people", out="again", epsilon="1/3")
     assert ended.code == 3
-    assert "'my people' has spent 1 of its ceiling of 1, and this release asks for 1/3" in ended.error
+    assert "'my people' has spent 1 of its ceiling of 1, and this release needs 1/3" in ended.error
     command = shlex.split(ended.error.splitlines()[-1])
     assert command == ["scumble", "ledger", "grant", "my people", "4/3", "--reason", "..."]
     assert scumble(*command[1:]).code == 0
@@ -253,7 +253,7 @@ def test_the_same_rows_under_another_name_are_refused_and_the_charge_stands(
     data = {None: "people.csv", in_parquet: "people.parquet", zipped: "people.csv.gz"}[form]
     ended = release(data, dataset="strangers", out="again")
     assert ended.code == 3
-    assert "These rows stand in the ledger as the dataset 'people', not 'strangers'" in ended.error
+    assert "These rows are recorded in the ledger as the dataset 'people', not 'strangers'" in ended.error
     assert "the charge to 'strangers' stands" in ended.error
     assert "--dataset people" in ended.error
     stranger = accounts(ledger)["strangers"]
@@ -280,7 +280,7 @@ def test_a_replace_schema_is_refused_on_an_add_remove_account(released: Path, le
 def test_an_add_remove_release_counts_double_on_a_replace_account(folder: Path, ledger: Path) -> None:
     under_replace(folder)
     assert release(schema="replace.yaml", json=True).json["guarantee"]["unit"] == "replace"
-    assert "asks for 2" in release(out="again").error
+    assert "needs 2" in release(out="again").error
     assert scumble("ledger", "grant", "people", "3", "--reason", "room").code == 0
     assert release(out="again").code == 0
     account = accounts(ledger)["people"]

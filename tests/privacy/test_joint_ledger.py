@@ -9,7 +9,7 @@ import pytest
 from scumble.errors import BudgetError, CheckError
 from scumble.model.guarantee import JointDP, Unit
 from scumble.privacy.ledger import Ledger
-from scumble.privacy.ledger_entries import Book
+from scumble.privacy.ledger_entries import EntryChain
 
 SESSION = "ab" * 16
 GUARANTEE = JointDP(epsilon=Fraction(1, 2), delta=Fraction(1, 2**60), coalition=1, unit=Unit.ADD_REMOVE)
@@ -28,7 +28,7 @@ def test_a_session_is_charged_once_and_found_again_as_it_was(tmp_path: Path) -> 
         book.grant("north", Fraction(2), "more")
         assert book.reserve(**charge(session="cd" * 16)).spent == 1
         assert book.reserved(session=SESSION, dataset="north") == receipt
-        with pytest.raises(BudgetError, match="charged to this ledger before"):
+        with pytest.raises(BudgetError, match="already charged to this ledger"):
             book.reserve(**charge())
         with pytest.raises(BudgetError, match="--dataset north"):
             book.reserved(session=SESSION, dataset="south")
@@ -47,7 +47,7 @@ def test_other_releases_have_no_session(tmp_path: Path) -> None:
 
 
 def test_a_book_with_a_session_charged_twice_does_not_hold() -> None:
-    book = Book(bytes(32))
+    book = EntryChain(bytes(32))
     book.write(time="t", kind="open", dataset="north", body={"unit": "add-remove", "ceiling": "2"})
     body = {
         "method": "diffgen",

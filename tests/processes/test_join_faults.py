@@ -250,7 +250,7 @@ def test_other_rows_are_refused_when_a_run_is_resumed(processes: Launcher, tmp_p
     table.write_text(rows + "10,Lawyer,yes\n")
     ended = resume(processes, tmp_path)
     assert ended["north"]["code"] == 3
-    assert "has been spent on a table already" in ended["north"]["err"]
+    assert "was already spent on a table" in ended["north"]["err"]
     check_lost(tmp_path, ended, "north")
     table.write_text(rows)
     check_resumed(tmp_path, resume(processes, tmp_path), [answers(tmp_path, name) for name in OWNERS])

@@ -1,15 +1,15 @@
-"""Recognise a table: the same rows, in whatever order and from whatever file, give the same 32 bytes.
+"""The fingerprint of a table: the same rows, in any order and from any file, give the same 32 bytes.
 
-What it is for: noticing a mistake, the same people charged to a second account under another name. What it is not: a
-defence against an adversary who knows the key, for the sums below are easy to steer with it; nor against anybody who
-changes a single cell, for that is another table here. It sees coded rows, so the schema's coding is part of it: the
-same file under other intervals or another order of leaves is another table too. The key lives in the ledger, and
-without it a fingerprint says nothing about the rows.
+Its purpose is to detect a mistake: the same people charged to a second account under another name. It does not protect
+against an adversary who knows the key and constructs rows with equal sums, nor against anybody who changes a single
+cell, which makes a different table. It is computed from coded rows, so the same file under other intervals or another
+order of leaves has another fingerprint. The key is kept in the ledger; without it a fingerprint reveals nothing about
+the rows.
 
-How: Zobrist hashing of a multiset. Each code of each column has two random 64-bit numbers, the lanes, drawn from the
-key. A row is the sum of its cells' numbers, each lane then scrambled; the table is the sum over its rows. Sums forget
-order and count repetitions. Without the scrambling in between the whole would be linear in the cells, and would see
-the columns' margins only, not which values stand in one row.
+Algorithm: Zobrist hashing of a multiset. Each code of each column has two random 64-bit numbers (lanes), derived from
+the key. The hash of a row is the sum of the numbers of its codes, with each lane mixed by a finalizer; the hash of the
+table is the sum over its rows. Sums do not depend on order and count repetitions. Without the mixing, the hash would
+be linear in the codes and would depend on the marginals only, not on which values occur in the same row.
 """
 
 import hashlib
@@ -23,21 +23,20 @@ from scumble.compiled import compiled
 
 Block: TypeAlias = Sequence[NDArray[np.unsignedinteger[Any]]]
 
-_CHUNK = 1 << 15  # rows whose lanes (16 bytes each) stay in the second-level cache while the columns pass over them
+_CHUNK = 1 << 15  # rows whose lanes (16 bytes each) stay in the second-level cache while all columns are added
 
 
 def fingerprint(blocks: Iterable[Block], sizes: Sequence[int], key: bytes) -> bytes:
     """The keyed fingerprint of the multiset of rows in `blocks`, whose column j holds codes below `sizes[j]`.
 
-    A table without rows has the empty fingerprint: nobody is in it to be recognised, and two empty tables are not the
-    same people under two names.
+    A table without rows has the empty fingerprint: two empty tables are not the same people under two names.
     """
     return fingerprint_of_sums(row_sums(blocks, sizes=sizes, key=key), sizes=sizes, key=key)
 
 
 def row_sums(blocks: Iterable[Block], *, sizes: Sequence[int], key: bytes) -> NDArray[np.uint64]:
-    """The lanes of all rows added up, and how many rows there are. Sums of parts of a table, added, are those of the
-    whole: so each place that holds some of the rows can make its own."""
+    """The sums of the mixed lanes over all rows, and the number of rows. They are additive: each place that holds some
+    of the rows can compute its own, and the sums of the parts are those of the table."""
     tables = [_table(key, column, size) for column, size in enumerate(sizes)]
     lanes = np.empty((_CHUNK, 2), dtype=np.uint64)
     total = np.zeros(2, dtype=np.uint64)
@@ -64,14 +63,14 @@ def fingerprint_of_sums(sums: NDArray[np.uint64], *, sizes: Sequence[int], key: 
 
 
 def _table(key: bytes, column: int, size: int) -> NDArray[np.uint64]:
-    """Two random numbers for each code of a column, of which nobody without the key can tell any."""
+    """Two pseudo-random numbers for each code of a column, unpredictable without the key."""
     seed = hashlib.blake2b(column.to_bytes(8, "little"), digest_size=32, key=key, person=b"scumble column/1").digest()
     stream = hashlib.shake_256(seed).digest(16 * size)
     return np.frombuffer(stream, dtype="<u8").astype(np.uint64).reshape(size, 2)
 
 
 def _length(block: Block, sizes: Sequence[int]) -> int:
-    """The number of rows of a block, once its columns are known to fit together."""
+    """The number of rows of a block, after checking that its columns fit together."""
     if len(block) != len(sizes):
         raise ValueError(f"A block has {len(block)} columns where {len(sizes)} were expected.")
     lengths = {len(codes) for codes in block}
@@ -85,9 +84,9 @@ def _length(block: Block, sizes: Sequence[int]) -> int:
 
 @compiled
 def _add_column(codes: Any, table: Any, lanes: Any) -> bool:
-    """Add the numbers of one column's codes to the lanes of its rows; False, and nothing done, at a code off the table.
+    """Add the numbers of one column's codes to the lanes of its rows; return False, unchanged, for a code out of range.
 
-    The codes are looked through first because compiled code does not check an index: it would read foreign memory.
+    The codes are checked first because compiled code does not check indices and would read beyond the array.
     """
     largest = codes[0]
     for code in codes:
@@ -103,10 +102,10 @@ def _add_column(codes: Any, table: Any, lanes: Any) -> bool:
 
 @compiled
 def _add_rows(lanes: Any, total: Any) -> None:
-    """Scramble each lane of each row and add it to the table's.
+    """Mix each lane of each row and add it to the total of the table.
 
-    The scrambling is MurmurHash3's 64-bit finaliser: a permutation in which every bit of the input moves half of the
-    output's.
+    The mixing is the 64-bit finalizer of MurmurHash3: a permutation in which every input bit changes half of the output
+    bits on average.
     """
     for row in range(lanes.shape[0]):
         for side in range(2):

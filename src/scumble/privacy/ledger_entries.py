@@ -1,7 +1,7 @@
-"""The laws of the ledger as pure code: a chain of entries and the accounts they add up to. No file, no clock.
+"""The rules of the ledger as pure code: a hash chain of entries, and the accounts that they add up to.
 
-Whoever reads the ledger and whoever writes to it goes through `Book.add`, so nothing can be written that `verify` would
-refuse, and a ledger that was tampered with takes no further charge.
+There is no file and no clock here. Reading and writing both go through `EntryChain.add`. So nothing can be written that
+`Ledger.verify` would reject, and a ledger that was tampered with accepts no further charge.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ START = "0" * 64
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One line of the ledger. `body` is canonical JSON; `previous` and `hash` chain it to the entry before."""
+    """One entry of the ledger. `body` is canonical JSON; `previous` is the hash of the entry before."""
 
     sequence: int
     time: str
@@ -33,7 +33,7 @@ class Entry:
 
 @dataclass(kw_only=True)
 class Account:
-    """Where one dataset stands after the entries read so far."""
+    """The budget of one dataset after the entries read so far."""
 
     unit: Unit
     ceiling: Fraction
@@ -43,9 +43,9 @@ class Account:
 
 @dataclass(kw_only=True)
 class Reservation:
-    """A charge, where it left the account, and what became of it: the rows it was spent on, the release it paid for.
+    """A charge: the account's balance after it, the rows it was spent on, and the release it paid for.
 
-    A joint release has a session, under which an owner is charged once, however often the run is taken up again.
+    A joint release has a session. An owner is charged once for a session, however often its run is resumed.
     """
 
     dataset: str
@@ -58,7 +58,7 @@ class Reservation:
 
 
 def canonical(value: object) -> str:
-    """JSON in its one spelling, so that equal values have equal hashes."""
+    """JSON in a canonical form, so that equal values have equal hashes."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
@@ -71,19 +71,19 @@ def entry_hash(entry: Entry, key: bytes) -> str:
     return hmac.new(key, canonical(fields).encode(), hashlib.sha256).hexdigest()
 
 
-class Book:
-    """The ledger's entries replayed, each checked against the laws as it is added."""
+class EntryChain:
+    """The entries replayed in order, each checked against the rules as it is added."""
 
     def __init__(self, key: bytes) -> None:
         self.length = 0
         self.accounts: dict[str, Account] = {}
         self.reservations: dict[str, Reservation] = {}
-        self.owners: dict[str, str] = {}  # from the fingerprint of a table to the dataset it stands under
+        self.owners: dict[str, str] = {}  # from the fingerprint of a table to the dataset that it is charged to
         self._key = key
         self._head = START
 
     def write(self, *, time: str, kind: str, dataset: str, body: Mapping[str, Any]) -> Entry:
-        """The next entry of the chain, added."""
+        """Append the next entry and return it."""
         fields: dict[str, Any] = {"sequence": self.length + 1, "time": time, "kind": kind, "dataset": dataset}
         fields |= {"body": canonical(body), "previous": self._head}
         entry = Entry(**fields, hash=entry_hash(Entry(**fields, hash=""), self._key))
@@ -91,31 +91,31 @@ class Book:
         return entry
 
     def add(self, entry: Entry) -> None:
-        """Take in an entry, or say which law it breaks."""
+        """Add an entry, or raise `CheckError` naming the rule it breaks."""
         try:
             self._check_chain(entry)
             self._take(entry, json.loads(entry.body))
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, InputError) as error:
-            reason = error if isinstance(error, ValueError | InputError) else f"its body does not read ({error!r})"
+            reason = error if isinstance(error, ValueError | InputError) else f"its body cannot be read ({error!r})"
             raise self.broken(str(reason)) from error
         self.accounts[entry.dataset].entries.append(entry)
         self.length += 1
         self._head = entry.hash
 
     def broken(self, reason: str) -> CheckError:
-        """The refusal of whatever stands, or is missing, where the next entry should be."""
+        """The error for an invalid or missing next entry."""
         return CheckError(
-            f"Entry {self.length + 1} of the ledger does not hold: {reason}. The ledger was changed by something other "
-            "than scumble, or its disk failed. Restore it from a backup; it takes no charge before."
+            f"Entry {self.length + 1} of the ledger is not valid: {reason}. The ledger was changed by something other "
+            "than scumble, or its disk failed. Restore it from a backup; until then it accepts no charge."
         )
 
     def _check_chain(self, entry: Entry) -> None:
         if entry.sequence != self.length + 1:
-            raise ValueError(f"the sequence goes on at {entry.sequence}")
+            raise ValueError(f"its sequence number is {entry.sequence}")
         if entry.previous != self._head:
-            raise ValueError("it does not follow the entry before it")
+            raise ValueError("it does not contain the hash of the entry before it")
         if entry.hash != entry_hash(entry, self._key):
-            raise ValueError("its hash is not that of its contents")
+            raise ValueError("its hash does not match its contents")
 
     def _take(self, entry: Entry, body: dict[str, Any]) -> None:
         if (entry.kind == "open") == (entry.dataset in self.accounts):
@@ -135,7 +135,7 @@ class Book:
                     raise ValueError("it settles a reservation for the second time")
                 reservation.release = body["release"]
             case _:
-                raise ValueError(f"no entry is of the kind {entry.kind!r}")
+                raise ValueError(f"{entry.kind!r} is not a kind of entry")
 
     def _take_grant(self, account: Account, ceiling: Fraction) -> None:
         if ceiling < account.spent:
@@ -159,9 +159,9 @@ class Book:
     def _take_rows(self, entry: Entry, reserve: str, fingerprint: str) -> None:
         reservation = self._reservation(entry, reserve)
         if reservation.fingerprint is not None or reservation.release is not None:
-            raise ValueError("its reservation has been spent on a table already")
+            raise ValueError("its reservation was already spent on a table")
         if self.owner(fingerprint) not in (None, entry.dataset):
-            raise ValueError("its rows stand under another name")
+            raise ValueError("its rows are charged to another dataset")
         reservation.fingerprint = fingerprint
         self.owners.setdefault(fingerprint, entry.dataset)
 
@@ -170,11 +170,11 @@ class Book:
         return next((entry for entry, each in self.reservations.items() if each.session == session), None)
 
     def owner(self, fingerprint: str) -> str | None:
-        """The dataset these rows stand under. A table without rows (the empty fingerprint) is nobody's."""
+        """The dataset that these rows are charged to. A table without rows (the empty fingerprint) belongs to none."""
         return self.owners.get(fingerprint) if fingerprint else None
 
     def _reservation(self, entry: Entry, reserve: str) -> Reservation:
         reservation = self.reservations.get(reserve)
         if reservation is None or reservation.dataset != entry.dataset:
-            raise ValueError("it points at no reservation of its dataset")
+            raise ValueError("it refers to a reservation that its dataset does not have")
         return reservation

@@ -1,4 +1,4 @@
-"""The file a ledger lives in: where it is, how it is made, and what its failures mean to a person."""
+"""The ledger's SQLite file: where it is, how it is created, and readable messages for its failures."""
 
 import os
 import sqlite3
@@ -39,7 +39,7 @@ _TABLES = (
 
 
 def default_path() -> Path:
-    """`SCUMBLE_LEDGER`, or else a place of its own in the folder where this system keeps a user's data."""
+    """`SCUMBLE_LEDGER`, or else `scumble/ledger.db` in the system's folder for user data."""
     named = os.environ.get("SCUMBLE_LEDGER")
     return Path(named) if named else _data_folder() / "scumble" / "ledger.db"
 
@@ -55,12 +55,12 @@ def _data_folder() -> Path:
 
 
 def connect(path: Path, busy_seconds: float) -> tuple[sqlite3.Connection, bytes]:
-    """A connection to the ledger at `path`, made where there is none, and the ledger's secret key."""
+    """A connection to the ledger at `path`, created if it does not exist, and its secret key."""
     _make_file(path)
     with explained(path, busy_seconds), ExitStack() as stack:
         connection = sqlite3.connect(path.absolute(), timeout=busy_seconds, isolation_level=None)
         stack.callback(connection.close)
-        # Bytes that are no text must reach the check of the hashes, not fail on their way to it.
+        # Bytes that are not valid text must reach the check of the hashes instead of failing here.
         connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
         if _is_blank(connection):
             _make_tables(path, connection)
@@ -73,7 +73,7 @@ def connect(path: Path, busy_seconds: float) -> tuple[sqlite3.Connection, bytes]
 
 @contextmanager
 def explained(path: Path, busy_seconds: float) -> Iterator[None]:
-    """Turn what SQLite says into what is wrong with the ledger and what to do."""
+    """Turn errors of SQLite into messages that say what is wrong with the ledger and what to do."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -81,19 +81,19 @@ def explained(path: Path, busy_seconds: float) -> Iterator[None]:
             case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
                 raise ScumbleError(
                     f"The ledger {path} has been locked by another process for more than {busy_seconds:g} seconds. "
-                    "Nothing was written to it. Wait until that process is done, then try again."
+                    "Nothing was written to it. Wait until that process has finished, then try again."
                 ) from error
             case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
                 raise _no_ledger(path, f"or is damaged ({error})") from error
             case _:
                 raise ScumbleError(
-                    f"The ledger {path} cannot be used: {error}. See that its disk has room and that you may write to "
-                    "it and to its folder, or name another with --ledger or SCUMBLE_LEDGER."
+                    f"The ledger {path} cannot be used: {error}. Check that its disk has free space and that you may "
+                    "write to it and to its folder, or name another with --ledger or SCUMBLE_LEDGER."
                 ) from error
 
 
 def _make_file(path: Path) -> None:
-    """See that a file is there, readable to its owner alone, for it will hold the key.
+    """Create the file if it does not exist, readable by its owner only, because it will contain the key.
 
     An existing file is never opened here: closing it would drop the locks that SQLite holds on it in this process.
     """
@@ -102,10 +102,10 @@ def _make_file(path: Path) -> None:
         if not path.exists():
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
-        pass  # another process was quicker; or a link leads nowhere, or the folder is a file, which shows below
+        pass  # another process created it first; a dangling link or a file in place of the folder is found below
     except OSError as error:
         raise ScumbleError(
-            f"The ledger {path} cannot be made: {error.strerror}. Name a place you may write to with --ledger or "
+            f"The ledger {path} cannot be created: {error.strerror}. Name a writable place with --ledger or "
             "SCUMBLE_LEDGER."
         ) from error
     if not path.is_file():
@@ -118,15 +118,15 @@ def _is_blank(connection: sqlite3.Connection) -> bool:
 
 
 def _make_tables(path: Path, connection: sqlite3.Connection) -> None:
-    """Make an empty ledger in one transaction, unless another process has done so meanwhile.
+    """Create an empty ledger in one transaction, unless another process has done so meanwhile.
 
-    SQLite takes any file of a few bytes for an empty database and would write over it; only one of no bytes is ours.
+    SQLite treats any file of a few bytes as an empty database and would overwrite it; only an empty file is ours.
     """
     connection.execute("BEGIN IMMEDIATE")
     if _is_blank(connection):
         if path.stat().st_size > 0:
             raise _no_ledger(path, "but some other file")
-        # It brings OpenDP along, which takes seconds, and is needed once in a ledger's life.
+        # Imports OpenDP, which is slow and needed only when a ledger is created.
         from scumble.privacy.noise import secret_key
 
         for statement in _TABLES:
@@ -147,10 +147,10 @@ def _check_format(path: Path, connection: sqlite3.Connection) -> None:
 
 
 def _write_ahead(path: Path, connection: sqlite3.Connection, busy_seconds: float) -> None:
-    """Ask for write-ahead logging, flushed to the disk with every commit.
+    """Turn on write-ahead logging, flushed to disk with every commit.
 
-    SQLite does not wait here while another connection writes, whatever its busy timeout, so two processes that open a
-    new ledger at once would now and then collide.
+    SQLite ignores its busy timeout here, so two processes that open a new ledger at the same time could collide:
+    hence the loop.
     """
     deadline = time.monotonic() + busy_seconds
     while True:
@@ -162,7 +162,9 @@ def _write_ahead(path: Path, connection: sqlite3.Connection, busy_seconds: float
                 raise
             time.sleep(0.01)
     if mode != "wal":
-        raise ScumbleError(f"The ledger {path} lies where SQLite cannot keep it safely. Put it on a local disk.")
+        raise ScumbleError(
+            f"The file system of the ledger {path} does not support write-ahead logging. Put it on a local disk."
+        )
     connection.execute("PRAGMA synchronous = FULL")
 
 

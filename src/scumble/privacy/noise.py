@@ -1,18 +1,18 @@
-"""All randomness, as named sources, each saying where it may be used.
+"""All sources of randomness, each with the purpose it may be used for.
 
-- `PaidNoise`: OpenDP's exact discrete Laplace and private selection. The only source whose draws may meet the counts of
-  a private table.
-- `SystemWords` and `KeyedWords`: even words of 62 bits for blurring records (`scumble.privacy.perturber`), from the
-  operating system's generator or, for one entity for ever, from a keyed pseudo-random function. What OpenDP lacks: its
-  draws cost microseconds each and cannot be repeated from a secret.
-- `secret_key`: bytes of the operating system's generator, for keys that stay in a ledger or with a person.
-- `keyed_bytes`: a pseudo-random stream from a key and a label, for masks and coins that several owners share
-  (`scumble.joint`): whoever has the key repeats them, so a run that is taken up again never draws twice.
-- `simulation`: a seedable generator for post-processing of what was already paid for, for made-up data and for
-  experiments. Nothing that touches a private row may use it.
+- `PaidNoise`: OpenDP's exact discrete Laplace noise and private selection. The only source that may be applied to the
+  counts of a private table.
+- `SystemWords` and `KeyedWords`: uniform 62-bit words for perturbing records (`scumble.privacy.perturber`), from the
+  operating system or, fixed for each entity, from a keyed pseudo-random function. OpenDP has neither: its draws cost
+  microseconds each and cannot be repeated from a secret.
+- `secret_key`: random bytes of the operating system, for keys that stay in a ledger or with a person.
+- `keyed_bytes`: a pseudo-random stream from a key and a label, for masks and random bits that several owners share
+  (`scumble.joint`). Whoever has the key can repeat them, so a resumed run never draws twice.
+- `simulation`: a seedable generator for post-processing of answers already paid for, for generated data and for
+  experiments. It must never be applied to private rows.
 
-Budgets are exact fractions everywhere else. Here, and here alone, they become the floats OpenDP takes: a scale is
-rounded up until OpenDP's own privacy map lies within the budget.
+Budgets are exact fractions everywhere else. Only here are they converted to the floats that OpenDP takes: a scale is
+rounded up until OpenDP's own privacy map is within the budget.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ enable_features("contrib")
 
 
 class Selection(StrEnum):
-    """The law of a private choice: how likely each candidate is, given the scores."""
+    """The mechanism of a private selection: the probability of each candidate, given the scores."""
 
     PERMUTE_AND_FLIP = "permute-and-flip"
     """McKenna & Sheldon 2020: never worse than the exponential mechanism in the expected score of the choice."""
@@ -48,19 +48,20 @@ class Selection(StrEnum):
 
 
 class Noise(Protocol):
-    """What a holder needs of a source of noise."""
+    """The interface of a source of noise."""
 
     def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
-        """Add discrete Laplace noise so that vectors within `sensitivity` in L1 are told apart by at most epsilon."""
+        """Add discrete Laplace noise that is epsilon-DP for vectors within `sensitivity` of each other in L1."""
 
     def select(
         self, scores: Integers, *, sensitivity: int, monotone: bool, epsilon: Fraction, selection: Selection
     ) -> int:
-        """The index of a high score. Each score moves by at most `sensitivity`, all one way where `monotone`."""
+        """The index of a high score, chosen with epsilon-DP if each score changes by at most `sensitivity`, and all in
+        the same direction if `monotone`."""
 
 
 class PaidNoise:
-    """Exact noise by OpenDP, from the operating system's entropy. It cannot be seeded, on purpose."""
+    """Exact noise by OpenDP, from the operating system's entropy. By design it cannot be seeded."""
 
     def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
         return np.array(_laplace(sensitivity, epsilon)(values), dtype=np.int64)
@@ -125,20 +126,20 @@ def _within(make: Callable[[float], Measurement], scale: Fraction, sensitivity: 
         if Fraction(measurement.map(sensitivity)) <= budget:
             return measurement
         candidate = math.nextafter(candidate, math.inf)
-    raise BudgetError("OpenDP's privacy map does not come within the budget. This is a bug; please report it.")
+    raise BudgetError("OpenDP's privacy map stays above the budget. This is a bug; please report it.")
 
 
 SHORTEST_SECRET = 16
 
 
 class Words(Protocol):
-    """A source of whole numbers drawn evenly from [0, 2^62), one for each value to be blurred."""
+    """A source of integers, uniform on [0, 2^62), one for each value to be perturbed."""
 
     def draw(self, context: bytes, entities: Sequence[str], codes: Integers) -> Integers: ...
 
 
 class SystemWords:
-    """Fresh words from the operating system, whoever asks and however often."""
+    """Fresh words from the operating system at every call."""
 
     def draw(self, context: bytes, entities: Sequence[str], codes: Integers) -> Integers:
         del context, entities
@@ -147,18 +148,17 @@ class SystemWords:
 
 
 class KeyedWords:
-    """The same word whenever the same entity tells the same value in the same context: keyed BLAKE2b as a pseudo-random
-    function of all three.
+    """Memoized words: keyed BLAKE2b as a pseudo-random function of entity, value and context.
 
-    The value goes in, so that a changed value is a fresh draw: noise shared by two values would tell their difference.
-    So must the context say how the value is blurred: the same word under two strengths of noise would tell the value.
+    The value is an input, so that a changed value gets a fresh word: noise shared by two values would reveal their
+    difference. The context must describe the randomizer: the same word under two noise scales would reveal the value.
     """
 
     def __init__(self, secret: bytes) -> None:
         if len(secret) < SHORTEST_SECRET:
             raise InputError(
-                f"The secret has {len(secret)} bytes, but whoever guesses it takes the noise off. Give at least "
-                f"{SHORTEST_SECRET} random ones."
+                f"The secret has {len(secret)} bytes, but whoever guesses it can remove the noise. Use at least "
+                f"{SHORTEST_SECRET} random bytes."
             )
         self._key = hashlib.blake2b(secret, person=b"scumble perturb").digest()
 
@@ -174,29 +174,29 @@ class KeyedWords:
 
 
 def secret_key() -> bytes:
-    """Thirty-two bytes of the operating system's generator."""
+    """Thirty-two random bytes from the operating system."""
     return secrets.token_bytes(32)
 
 
 def keyed_bytes(key: bytes, label: bytes, length: int) -> bytes:
-    """The first bytes of a stream that nobody without the key can tell from even ones: SHAKE-256 of key and label."""
+    """The first bytes of a pseudo-random stream: SHAKE-256 of key and label."""
     if len(key) != 32:
         raise InputError("A key of the stream has 32 bytes. This is a bug; please report it.")
     return hashlib.shake_256(key + label).digest(length)
 
 
 def keyed_permutation(key: bytes, label: bytes, size: int) -> Integers:
-    """An even permutation of 0, 1, ..., size - 1, the same for whoever has the key: the order of 128-bit words."""
+    """A uniform pseudo-random permutation of 0, 1, ..., size - 1: the order of keyed 128-bit words."""
     words = np.frombuffer(keyed_bytes(key, label, 16 * size), dtype="<u8").reshape(2, size)
     return np.lexsort((words[1], words[0])).astype(np.int64)
 
 
 Simulation = np.random.Generator
-"""What `simulation` gives, for whoever is handed one."""
+"""The type of generator that `simulation` returns."""
 
 
 class SimulatedWords:
-    """Words from a seedable generator, to blur made-up people in experiments; never private rows."""
+    """Words from a seedable generator, to perturb generated records in experiments; never private rows."""
 
     def __init__(self, draw: np.random.Generator) -> None:
         self._draw = draw
@@ -207,10 +207,10 @@ class SimulatedWords:
 
 
 def simulated_geometric(draw: Simulation, *, rate: Fraction, size: int) -> Integers:
-    """Whole numbers k >= 0 with odds exp(-rate) from each to the next, in floats: for simulation, never for counts."""
+    """Geometric integers k >= 0 with ratio exp(-rate), in floating point: for simulation, never for private counts."""
     return draw.geometric(-math.expm1(-float(rate)), size) - 1
 
 
 def simulation(seed: int | None = None) -> Simulation:
-    """A generator for post-processing, made-up data and experiments; never for private rows."""
+    """A generator for post-processing, generated data and experiments; never for private rows."""
     return np.random.default_rng(seed)
