@@ -1,18 +1,18 @@
-"""What each ingredient of the default release contributes: one thing changed at a time, same splits, same classifiers.
+"""Ablation of the default release: changes one ingredient at a time, on the same splits with the same classifiers.
 
 python benchmarks/ingredients.py                                   Adult, eps 0.1 and 1, 10 random splits
 python benchmarks/ingredients.py --data xor five-classes --runs 5  generated tables
 python benchmarks/ingredients.py --only default "one group"
-python benchmarks/ingredients.py --odds --runs 40                  quicker and surer: the odds behind the rows
+python benchmarks/ingredients.py --odds --runs 40                  faster and more precise: scores the class odds
 
-Differences to the default are paired, split by split, in points, with their standard errors. AUC is in points, too.
-With `--odds` no classifier is trained: the calibrated odds, which deal the classes to rows, judge the raw test rows.
+Differences to the default are paired by split, in points, with standard errors. AUC is in points too. With `--odds` no
+classifier is trained: the calibrated class odds, from which the fine rows get their classes, predict the raw test rows.
 """
 
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -30,7 +30,8 @@ from scumble.datasets import load
 from scumble.engines.memory import MemoryEngine
 from scumble.flows.evaluate import training_sample
 from scumble.flows.release import parameters_of, run
-from scumble.methods.diffgen.detail import measure as detail
+from scumble.methods.diffgen import parameters
+from scumble.methods.diffgen.detail import measure, shrinkage
 from scumble.methods.diffgen.detail.calibration import Calibration
 from scumble.methods.diffgen.detail.groups import ODDS_UNIT, Evidence, Floats, Odds, chances, means, to_odds
 from scumble.methods.diffgen.detail.rows import Rows
@@ -52,19 +53,19 @@ COLUMNS_OF_ODDS = ("accuracy", "AUC")
 
 @dataclass(frozen=True, kw_only=True)
 class Variant:
-    """The default but for one thing."""
+    """The default with one change."""
 
     name: str
     level: Callable[[Level], Level] = lambda level: level
-    parameters: dict[str, Any] | None = None
+    options: dict[str, Any] | None = None
     rows_each: int = FINE_ROWS_EACH
-    instead: dict[str, Any] = field(default_factory=dict)
-    """What stands in for a part of DiffGen, by its name there."""
+    replaced: Mapping[tuple[Any, str], Any] = field(default_factory=dict)
+    """What replaces a part of DiffGen, by the module or class and the name of that part."""
 
     @property
     def without_odds(self) -> bool:
-        """Whether there are no odds to judge, or the same as before."""
-        return self.rows_each != FINE_ROWS_EACH or (self.parameters or {}).get("detail") == "no"
+        """Whether the variant has no odds, or the same odds as the default."""
+        return self.rows_each != FINE_ROWS_EACH or (self.options or {}).get("detail") == "no"
 
 
 def _other(score_: Score) -> Score:
@@ -79,17 +80,19 @@ def _equal_shares(schema: Schema, _: int) -> dict[str, Fraction]:
     return {each.name: Fraction(1, len(schema.predictors)) for each in schema.predictors}
 
 
-TOLD = Rows.told
+PRIOR = Rows.told
+PRIOR_NAME = PRIOR.__name__
 
 
-def _told_by_group_alone(rows: Rows, groups: int, place: int) -> Floats:
-    chance = chances(rows.odds)
-    of_groups = means(chance, rows.groups, np.tile(chance.mean(axis=0), (groups, 1)))
-    return np.repeat(of_groups[:, np.newaxis], TOLD(rows, groups, place).shape[1], axis=1)
+def _prior_of_groups(rows: Rows, groups: int, place: int) -> Floats:
+    """The class probabilities of each group, the same for all bins of the attribute."""
+    of_rows = chances(rows.odds)
+    of_groups = means(of_rows, rows.groups, np.tile(of_rows.mean(axis=0), (groups, 1)))
+    return np.repeat(of_groups[:, np.newaxis], PRIOR(rows, groups, place).shape[1], axis=1)
 
 
 def _by_weight(counts: Integers, prior: Floats, deviation: float, **_: Any) -> Floats:
-    """A prior that counts as much as some records, however many there are."""
+    """Shrinkage towards a prior with the weight of a fixed number of records."""
     counts = np.maximum(counts, 0)
     return (counts + deviation * prior) / (counts.sum(axis=-1, keepdims=True) + deviation)
 
@@ -101,24 +104,24 @@ def _cell_by_cell(measured: Integers, deviation: float, *_: Any) -> Odds:
 
 VARIANTS = (
     Variant(name="default"),
-    Variant(name="one fine row a record, not four", rows_each=1),
-    Variant(name="cells alone", parameters={"detail": "no"}),
+    Variant(name="one fine row per record, not four", rows_each=1),
+    Variant(name="cells alone", options={"detail": "no"}),
     Variant(name="no cells: one round at a twentieth", level=lambda a: replace(a, rounds=1, cells=Fraction(1, 20))),
     Variant(name="half of epsilon for the cells", level=lambda a: replace(a, cells=Fraction(1, 2))),
     Variant(name="one group", level=lambda a: replace(a, groups=1)),
     Variant(name="twice as many groups", level=lambda a: replace(a, groups=2 * a.groups)),
     Variant(name="half as many tables", level=lambda a: replace(a, tables=a.tables // 2)),
-    Variant(name="tables at the same price each", instead={"detail.table_shares": _equal_shares}),
-    Variant(name="tables say again what cells said", instead={"fine.Rows.told": _told_by_group_alone}),
-    Variant(name="a fixed weight for what was known", instead={"shifts.drawn": _by_weight}),
-    Variant(name="cells one by one, no sums", instead={"detail.odds_of_cells": _cell_by_cell}),
-    Variant(name="up to 10,000 cells", instead={"parameters.cells_that_stand_out": lambda *_: 10_000}),
+    Variant(name="equal budgets for all tables", replaced={(measure, "table_shares"): _equal_shares}),
+    Variant(name="tables not shrunk toward what cells imply", replaced={(Rows, PRIOR_NAME): _prior_of_groups}),
+    Variant(name="a fixed weight for the prior estimate", replaced={(shrinkage, "drawn"): _by_weight}),
+    Variant(name="cells without sums over cells", replaced={(measure, "odds_of_cells"): _cell_by_cell}),
+    Variant(name="up to 10,000 cells", replaced={(parameters, "cells_that_stand_out"): lambda *_: 10_000}),
     Variant(name="12 bins at least", level=lambda a: replace(a, fewest_bins=12)),
     Variant(name="24 bins at least", level=lambda a: replace(a, fewest_bins=24)),
-    Variant(name="no calibration: tables as sure as they are", instead={"detail.calibrate": _not_calibrated}),
+    Variant(name="no calibration", replaced={(measure, "calibrate"): _not_calibrated}),
     Variant(name="calibration at a hundredth", level=lambda a: replace(a, calibration=Fraction(1, 100))),
     Variant(name="the other score", level=lambda a: replace(a, score=_other(a.score))),
-    Variant(name="records public, not counted", parameters={"records": "rows"}),
+    Variant(name="public number of records, not counted", options={"records": "rows"}),
 )
 
 
@@ -130,14 +133,14 @@ def table_named(name: str, seed: int) -> CodedTable:
     return CodedTable.read(open_source(dataset.path), dataset.schema)
 
 
-class Watch:
-    """The evidence and the calibration that a release ends with."""
+class Recorder:
+    """Records the evidence and the calibration that a release ends with."""
 
     evidence: Evidence
     calibration: Calibration
 
     def __init__(self) -> None:
-        self._measure, self._calibrate = detail._measure, detail.calibrate
+        self._measure, self._calibrate = measure._measure, measure.calibrate
 
     def measure(self, evidence: Evidence, *rest: Any) -> Integers:
         self.evidence = evidence
@@ -147,7 +150,7 @@ class Watch:
         self.calibration = self._calibrate(*given)
         return self.calibration
 
-    def judge(self, test: Sample) -> tuple[float, ...]:
+    def score(self, test: Sample) -> tuple[float, ...]:
         odds, _ = self.evidence.follow([np.ascontiguousarray(column) for column in test.codes.T])
         found = chances(self.calibration.apply(odds))
         area = area_under_curve(found, test.labels, test.counts)
@@ -155,7 +158,7 @@ class Watch:
 
 
 def one_run(job: tuple[str, str, int, str, bool]) -> tuple[float, ...]:
-    """One release by one variant: accuracies and AUC in per cent."""
+    """One release by one variant: accuracies and AUC in percent."""
     data, epsilon, seed, name, by_odds = job
     variant = next(each for each in VARIANTS if each.name == name)
     table = table_named(data, seed if data != "adult" else 0)
@@ -164,21 +167,19 @@ def one_run(job: tuple[str, str, int, str, bool]) -> tuple[float, ...]:
     class Changed(DiffGen):
         levels = tuple(variant.level(level) for level in DiffGen.levels)
 
-    given = {key: train.rows if value == "rows" else value for key, value in (variant.parameters or {}).items()}
+    given = {key: train.rows if value == "rows" else value for key, value in (variant.options or {}).items()}
     method = Changed()
-    parameters = parameters_of(method, {"epsilon": epsilon, **given})
+    settings = parameters_of(method, {"epsilon": epsilon, **given})
     with ExitStack() as changes:
-        for place, value in variant.instead.items():
-            changes.enter_context(patch(f"scumble.methods.diffgen.{place}", value))
-        watch = Watch()
-        changes.enter_context(patch.object(detail, "_measure", watch.measure))
-        changes.enter_context(patch.object(detail, "calibrate", watch.calibrate))
-        plan = method.plan(train.schema, parameters)
-        made = run(
-            method, train.schema, parameters, MemoryEngine([train.columns], train.schema), PaidNoise(), plan=plan
-        )
+        for (owner, part), value in variant.replaced.items():
+            changes.enter_context(patch.object(owner, part, value))
+        recorder = Recorder()
+        changes.enter_context(patch.object(measure, "_measure", recorder.measure))
+        changes.enter_context(patch.object(measure, "calibrate", recorder.calibrate))
+        engine, plan = MemoryEngine([train.columns], train.schema), method.plan(train.schema, settings)
+        made = run(method, train.schema, settings, engine, PaidNoise(), plan=plan)
     if by_odds:
-        return watch.judge(test.sample(train.schema))
+        return recorder.score(test.sample(train.schema))
     schema = made.tables[made.recommended]
     sample = _fewer(training_sample(made), FINE_ROWS_EACH // variant.rows_each if made.recommended == "fine" else 1)
     scores = score(sample, test.sample(schema), schema, classifiers=("tree", "boosting"))
@@ -187,13 +188,13 @@ def one_run(job: tuple[str, str, int, str, bool]) -> tuple[float, ...]:
 
 
 def _fewer(sample: Sample, step: int) -> Sample:
-    """Every so-manieth row."""
+    """Every `step`-th row."""
     weights = None if sample.weights is None else sample.weights[::step]
     return Sample(codes=sample.codes[::step], labels=sample.labels[::step], weights=weights)
 
 
 def shown(name: str, found: npt.NDArray[np.float64], base: npt.NDArray[np.float64] | None) -> str:
-    """A line of the table: means for the default, differences to it for the others."""
+    """A table row: means for the default, differences to the default for the others."""
     values = found if base is None else found - base
     errors = values.std(axis=0, ddof=1) / len(values) ** 0.5 if len(values) > 1 else np.full(found.shape[1], np.nan)
     sign = "" if base is None else "+"

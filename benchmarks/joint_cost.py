@@ -1,7 +1,7 @@
-"""What a joint release takes: real processes over mutually authenticated TLS for whole runs, threads for its growth.
+"""Measures the cost of a joint release: whole runs as processes over mutually authenticated TLS, growth with threads.
 
-Rounds and bytes follow from the schema, the parameters and the answers, so they are the same on every machine and for
-threads, but for the frames and TLS around messages. Seconds are not, and a busy machine is slower.
+Rounds of messages and bytes follow from the schema, the parameters and the answers, so they are the same on every
+machine, and the same for threads except for framing and TLS. Seconds depend on the machine and its load.
 """
 
 import os
@@ -37,14 +37,14 @@ from scumble.sources import open_source
 
 PLOT = "joint-cost.svg"
 SHARED = ("choose a split", "count the cells")
-"""The phases that work on shares."""
+"""The phases that compute on secret shares."""
 POSITIONS_OF_ALL = 999
-"""As many as Adult's longest grid has."""
+"""The number of split positions on Adult's longest grid."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """One joint release of Adult. More classes: its two divided at random, which keeps the choices alike."""
+    """One joint release of Adult. More classes are made by dividing its two at random, so selections stay similar."""
 
     owners: int = 3
     aggregator: bool = False
@@ -72,27 +72,27 @@ GROWTH: Mapping[str, Sequence[Setting]] = {
     "classes": [replace(SMALL, classes=classes) for classes in (2, 4, 8, 16)],
 }
 NAMES = {"rounds": "specializations"}
-"""What the parameters are called where `rounds` are those of messages."""
+"""Names of the parameters in tables where `rounds` means rounds of messages."""
 DELAYED = replace(USUAL, delay_ms=20)
 WHOLE = {"three owners": USUAL, "two owners and an aggregator": TWO_AND_AGGREGATOR, "20 ms one way": DELAYED}
 
 
 def section(results: Path, pictures: Path) -> str:
-    whole = {name: kept("processes", setting, results) for name, setting in WHOLE.items()}
+    whole = {name: measured("processes", setting, results) for name, setting in WHOLE.items()}
     grown = {
-        setting: kept("threads", setting, results)
+        setting: measured("threads", setting, results)
         for setting in dict.fromkeys(each for settings in GROWTH.values() for each in settings)
     }
     write_svg(chart(grown), pictures / PLOT)
-    text = ["### Whole runs, every party a process", ""]
-    for name, told in whole.items():
-        text += [f"{name[0].upper()}{name[1:]}, a party's mean:", "", *phases_table(told), ""]
+    text = ["### Whole runs, one process per party", ""]
+    for name, result in whole.items():
+        text += [f"{name[0].upper()}{name[1:]}, mean over the parties:", "", *phases_table(result), ""]
     text += [f"### Growth ([plot]({PLOT}))", "", *growth_table(grown)]
     return "\n".join([*text, ""])
 
 
-def kept(how: str, setting: Setting, results: Path) -> dict[str, Any]:
-    """What a setting took: kept from an earlier run, or run now."""
+def measured(how: str, setting: Setting, results: Path) -> dict[str, Any]:
+    """The cost of a setting, measured now or read from the cache."""
     version = digest_of_sources("scumble.flows.join")
     path = kept_path(results / "cost", {**vars(setting), "how": how, "version": version})
     known = recall(path)
@@ -119,7 +119,7 @@ def by_processes(setting: Setting) -> dict[str, Any]:
 
 
 def by_threads(setting: Setting) -> dict[str, Any]:
-    """Work on shares alone; CPU seconds, rounds and bytes, a party's mean."""
+    """The computation on shares alone: CPU seconds, rounds and bytes, mean over the parties."""
     schema, rows = adult(setting.classes)
     method = method_named("diffgen")
     parameters = parameters_of(method, method.parameters.jointly(setting.parameters))
@@ -180,25 +180,30 @@ def children_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def phases_table(told: Mapping[str, Any]) -> list[str]:
-    parties = list(told["parties"].values())
+def phases_table(result: Mapping[str, Any]) -> list[str]:
+    parties = list(result["parties"].values())
     lines = ["| phase | seconds | rounds | MB sent | MB received |", "|---|---|---|---|---|"]
     names = [phase["name"] for phase in parties[0]["phases"]]
     for name in names:
         lines.append(f"| {name} | {' | '.join(_figures(parties, (name,)))} |")
     lines.append(f"| all | {' | '.join(_figures(parties, names))} |")
     seconds, rounds = (fmean(_sum(party, SHARED, what) for party in parties) for what in ("seconds", "rounds"))
-    apart = ", ".join(f"{name} {_sum(party, names, 'bytes_sent') / 1e6:.2f}" for name, party in told["parties"].items())
-    lines += ["", f"{_circumstances(told)} {1000 * seconds / rounds:.1f} ms a round on shares. MB sent by {apart}."]
+    by_party = ", ".join(
+        f"{name} {_sum(party, names, 'bytes_sent') / 1e6:.2f}" for name, party in result["parties"].items()
+    )
+    lines += [
+        "",
+        f"{_circumstances(result)} {1000 * seconds / rounds:.1f} ms per round on shares. MB sent by {by_party}.",
+    ]
     return lines
 
 
-def _circumstances(told: Mapping[str, Any]) -> str:
-    cells = next(iter(told["parties"].values()))["cells"]
+def _circumstances(result: Mapping[str, Any]) -> str:
+    cells = next(iter(result["parties"].values()))["cells"]
     return (
-        f"{cells:,} cells; {told['seconds']:.1f} s by the clock and {told['cpu_seconds']:.1f} CPU seconds of all "
-        f"processes, with starting Python {len(told['parties'])} times; load average before it began: "
-        f"{told['load']:.1f} on {os.cpu_count()} cores."
+        f"{cells:,} cells; {result['seconds']:.1f} s wall-clock and {result['cpu_seconds']:.1f} CPU seconds of all "
+        f"processes, including {len(result['parties'])} starts of Python; load average before the start: "
+        f"{result['load']:.1f} on {os.cpu_count()} cores."
     )
 
 
@@ -215,13 +220,16 @@ def _sum(party: Mapping[str, Any], names: Sequence[str], what: str) -> float:
 
 
 def growth_table(grown: Mapping[Setting, Mapping[str, Any]]) -> list[str]:
-    lines = ["| what grows | | cells at the end | CPU s | rounds of messages | MB sent |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| parameter | value | cells at the end | CPU s | rounds of messages | MB sent |",
+        "|---|---|---|---|---|---|",
+    ]
     for name, settings in GROWTH.items():
         for setting in settings:
-            told, value = grown[setting], getattr(setting, name)
+            result, value = grown[setting], getattr(setting, name)
             lines.append(
-                f"| {NAMES.get(name, name)} | {value} | {told['cells']:,} | {told['cpu_seconds']:.2f} | "
-                f"{told['rounds']:,.0f} | {told['bytes_sent'] / 1e6:.2f} |"
+                f"| {NAMES.get(name, name)} | {value} | {result['cells']:,} | {result['cpu_seconds']:.2f} | "
+                f"{result['rounds']:,.0f} | {result['bytes_sent'] / 1e6:.2f} |"
             )
     return lines
 
@@ -241,13 +249,13 @@ def chart(grown: Mapping[Setting, Mapping[str, Any]]) -> Chart:
             Panel(
                 title=NAMES.get(name, name),
                 x_label=NAMES.get(name, name),
-                y_label="a party's mean",
+                y_label="mean over the parties",
                 series=series,
                 logarithmic=True,
                 from_zero=True,
             )
         )
-    return Chart(title="What a joint release of Adult takes", panels=tuple(panels), note="epsilon 1, one run a point")
+    return Chart(title="Cost of a joint release of Adult", panels=tuple(panels), note="epsilon 1, one run per point")
 
 
 def _place(setting: Setting, name: str) -> float:

@@ -1,4 +1,4 @@
-"""The scores of many candidates and the choice of the best, on shares: ours beside MPyC, three parties, one machine."""
+"""Scores and private selection on secret shares, compared with MPyC: three parties on one machine."""
 
 import json
 import os
@@ -22,14 +22,14 @@ PEERS = Path(__file__).parent / "peers"
 PARTIES, CANDIDATES, CHILDREN, CLASSES = 3, 1500, 2, 2
 COUNT_BITS, BITS = 16, 24
 RATE = Fraction(1, 16)
-"""Of the noise in a choice at epsilon 1 with eight rounds."""
+"""The rate of the noise of one selection at epsilon 1 with eight rounds."""
 
 
 def section(results: Path) -> str:
-    told = {"scumble": ours(), "MPyC 0.11": theirs()}
-    (results / "peer.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-    text = ["| | scores: CPU s | MB sent | choice: CPU s | MB sent | noise |", "|---|---|---|---|---|---|"]
-    for name, each in told.items():
+    result = {"scumble": ours(), "MPyC 0.11": theirs()}
+    (results / "peer.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    text = ["| | scores: CPU s | MB sent | selection: CPU s | MB sent | noise |", "|---|---|---|---|---|---|"]
+    for name, each in result.items():
         figures = [
             f"{each[part]['cpu_seconds']:.3f} | {each[part]['bytes_sent'] / 1e6:.2f}" for part in ("scores", "choice")
         ]
@@ -40,22 +40,22 @@ def section(results: Path) -> str:
 def theirs() -> dict[str, Any]:
     python = PEERS / ".venv" / "mpyc" / "bin" / "python"
     if not python.exists():
-        sys.exit("MPyC is not there. Run `python3 benchmarks/peers/install.py mpyc` first.")
+        sys.exit("MPyC is not installed. Run `python3 benchmarks/peers/install.py mpyc` first.")
     command = [python, PEERS / "mpyc_scores.py", str(CANDIDATES), f"-M{PARTIES}"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    return {**json.loads(done.stdout.splitlines()[-1]), "noise": "each party's own, shared: insiders can subtract it"}
+    return {**json.loads(done.stdout.splitlines()[-1]), "noise": "one part by each party: each can subtract its own"}
 
 
 def ours() -> dict[str, Any]:
-    """The same by threads, a party's mean. Bytes are those of the messages, without frames and TLS."""
+    """The same with threads, mean over the parties. Bytes are those of the messages, without framing and TLS."""
     roles = joint_roles(PARTIES)
     meshes = LocalMesh.connect(PARTIES)
     law = geometric_law(RATE, 1)
     barrier = threading.Barrier(PARTIES)
     readings: list[tuple[float, float]] = []
 
-    def read() -> None:
+    def take_reading() -> None:
         if barrier.wait() == 0:
             readings.append((time.process_time(), sum(mesh.bytes_sent for mesh in meshes)))
         barrier.wait()
@@ -64,13 +64,13 @@ def ours() -> dict[str, Any]:
         sharing = Sharing(roles=roles, mesh=mesh, keys=exchange_keys(roles, mesh), nonce=b"benchmark")
         arithmetic = ReplicatedArithmetic(sharing)
         counts = simulation(mesh.party).integers(0, 10_000, (CANDIDATES * CHILDREN, CLASSES))
-        read()
+        take_reading()
         arithmetic.begin(0)
         worths = arithmetic.majority(arithmetic.input(counts, BITS), COUNT_BITS)
         scores = worths.reshape(len(worths), CANDIDATES, CHILDREN).sum(axis=2, dtype=worths.dtype)
-        read()
+        take_reading()
         arithmetic.noisy_argmax(scores, law=law, bits=BITS)
-        read()
+        take_reading()
 
     threads = [threading.Thread(target=party, args=(mesh,)) for mesh in meshes]
     for thread in threads:
@@ -81,4 +81,4 @@ def ours() -> dict[str, Any]:
     for name, before, after in zip(("scores", "choice"), readings, readings[1:], strict=False):
         cpu_seconds, sent = ((late - early) / PARTIES for early, late in zip(before, after, strict=True))
         parts[name] = {"cpu_seconds": cpu_seconds, "bytes_sent": sent}
-    return {**parts, "noise": "joint coins: nobody knows it"}
+    return {**parts, "noise": "generated jointly: no party knows it"}

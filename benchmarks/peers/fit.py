@@ -1,10 +1,10 @@
-"""One fit of somebody else's method, run by the interpreter of its own environment: no line of scumble is imported.
+"""One fit of a method of another project, run by the interpreter of its own environment. Imports nothing of scumble.
 
     .venv/dpmm/bin/python fit.py job.npz result.npz '{"peer": "aim", "epsilon": 1.0, "delta": 1e-05, "seed": 0}'
 
-`job.npz` holds `train` and `test`, codes with the class in the last column, and `sizes`, how many codes each column
-has. `result.npz` holds `rows`, a synthetic table in the same codes, or, of a method that makes a model and no table,
-`probabilities` for the test rows; and `cpu_seconds`, of fitting and drawing alone.
+`job.npz` contains `train` and `test`, codes with the class in the last column, and `sizes`, the number of codes of each
+column. `result.npz` contains `rows`, a synthetic table in the same codes, or `probabilities` for the test rows if the
+method trains a model instead; and `cpu_seconds` of fitting and sampling only.
 """
 
 import json
@@ -14,24 +14,24 @@ from collections.abc import Callable
 
 import numpy as np
 
-Result = dict[str, np.ndarray]
+Arrays = dict[str, np.ndarray]
 
 
-def aim(job: dict[str, np.ndarray], settings: dict[str, float]) -> Result:
+def aim(job: dict[str, np.ndarray], settings: dict[str, float]) -> Arrays:
     """AIM (McKenna et al. 2022) as dpmm ships it: 1,000 iterations of inference, models up to 80 MB, pairs."""
     from dpmm.models.aim import AIMGM
 
     return _marginals(AIMGM, job, settings)
 
 
-def mst(job: dict[str, np.ndarray], settings: dict[str, float]) -> Result:
+def mst(job: dict[str, np.ndarray], settings: dict[str, float]) -> Arrays:
     """MST (McKenna et al. 2021) as dpmm ships it: 10,000 iterations of inference."""
     from dpmm.models.mst import MSTGM
 
     return _marginals(MSTGM, job, settings)
 
 
-def _marginals(model: Callable[..., object], job: dict[str, np.ndarray], settings: dict[str, float]) -> Result:
+def _marginals(model: Callable[..., object], job: dict[str, np.ndarray], settings: dict[str, float]) -> Arrays:
     import pandas as pd
 
     names = [f"a{place:02}" for place in range(len(job["sizes"]))]
@@ -40,16 +40,16 @@ def _marginals(model: Callable[..., object], job: dict[str, np.ndarray], setting
     state = np.random.RandomState(int(settings["seed"]))
     fitted = model(epsilon=settings["epsilon"], delta=settings["delta"], domain=domain, random_state=state, n_jobs=1)
     fitted.fit(frame)
-    # No number of rows is given: the library takes its own noisy estimate.
+    # Without a number of rows, the library uses its own noisy estimate.
     return {"rows": fitted.generate()[names].to_numpy(dtype=np.int64)}
 
 
-def logistic(job: dict[str, np.ndarray], settings: dict[str, float]) -> Result:
+def logistic(job: dict[str, np.ndarray], settings: dict[str, float]) -> Arrays:
     """Logistic regression with a perturbed objective (Chaudhuri et al. 2011) as diffprivlib ships it: eps, no delta.
 
-    One number for each attribute, as for all classifiers here: its code, scaled to 0..1 by the public grid or taxonomy.
-    So no record is longer than the root of the number of attributes, which is public. (Indicators for categories do far
-    worse, 79 against 83 % at eps 1: noise grows with the number of features.)
+    Each attribute is one number, as for all classifiers here: its code, scaled to 0..1 by the public grid or taxonomy.
+    So the norm of a record is at most the square root of the number of attributes, which is public. (Indicator features
+    for categories are much worse, 79 against 83 % at eps 1: the noise grows with the number of features.)
     """
     from diffprivlib.models import LogisticRegression
 

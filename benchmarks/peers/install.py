@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Build the peers' environments beside this file, `.venv/dpmm` and so on, from their pinned requirements.
+"""Creates the peers' environments in `.venv` next to this file, from their pinned requirements.
 
-    python3 benchmarks/peers/install.py                one after the other, Python 3.11 or 3.12
+    python3 benchmarks/peers/install.py                all of them, with Python 3.11 or 3.12
     python3 benchmarks/peers/install.py diffprivlib    one of them
 
-They cannot share one, for pip finds no common versions, and neither imports on what scumble itself uses. Nothing of
-theirs is imported by scumble; `scumble compare` talks to `fit.py` through files.
+They need separate environments: pip finds no versions that suit all, and none of them runs with the packages that
+scumble uses. scumble imports none of them; `scumble compare` exchanges files with `fit.py`.
 """
 
 import subprocess
@@ -19,14 +19,14 @@ ENVIRONMENTS = {
     "diffprivlib": "import diffprivlib.models",
     "mpyc": "from mpyc.runtime import mpc",
 }
-"""Each environment with a line that only runs if it is sound."""
+"""For each environment a statement that only runs if the installation works."""
 
 
 def main() -> int:
     wanted = sys.argv[1:] or list(ENVIRONMENTS)
     unknown = [name for name in wanted if name not in ENVIRONMENTS]
     if unknown:
-        print(f"There is no environment {unknown[0]!r}. There is: {', '.join(ENVIRONMENTS)}.", file=sys.stderr)
+        print(f"Unknown environment {unknown[0]!r}. Available: {', '.join(ENVIRONMENTS)}.", file=sys.stderr)
         return 2
     if sys.version_info[:2] not in ((3, 11), (3, 12)):
         print(

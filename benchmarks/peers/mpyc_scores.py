@@ -1,11 +1,11 @@
-"""MPyC's side of `python benchmarks/joint.py peer`: scores of candidates and the best of them, on shares.
+"""The MPyC part of `python benchmarks/joint.py peer`: scores of candidates and the best of them, on secret shares.
 
-Run by MPyC's own environment, one process a party on this machine, and imports nothing of scumble:
+It runs in MPyC's own environment, one process per party on this machine, and imports nothing of scumble:
 
     python mpyc_scores.py CANDIDATES -M3
 
-Party 0 prints one line of JSON. Every party shares counts and a noise of its own for each candidate; joint noise would
-be many times as much work.
+Party 0 prints one line of JSON. Every party secret-shares its counts and its own noise for each candidate; noise that
+no party knows would take many times as much work.
 """
 
 import json
@@ -35,7 +35,7 @@ async def main() -> None:
     await mpc.barrier("scores")
     middle, middle_sent = time.process_time(), sent()
     chosen = await mpc.output(mpc.np_argmax(scores + noises))
-    told = {
+    result = {
         "scores": {"cpu_seconds": middle - began, "bytes_sent": middle_sent},
         "choice": {"cpu_seconds": time.process_time() - middle, "bytes_sent": sent() - middle_sent},
         "seconds": time.perf_counter() - clock,
@@ -43,7 +43,7 @@ async def main() -> None:
     }
     await mpc.shutdown()
     if mpc.pid == 0:
-        print(json.dumps(told))
+        print(json.dumps(result))
 
 
 def sent() -> int:

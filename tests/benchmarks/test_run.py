@@ -1,5 +1,6 @@
-"""The benchmark harness on a small made-up table, so that it cannot rot; and that a missed limit is told."""
+"""The benchmark scripts: they import, the harness runs on a small synthetic table, a missed limit is an exit code."""
 
+import importlib
 import json
 import subprocess
 import sys
@@ -48,22 +49,22 @@ def test_the_harness_runs_to_its_end(tmp_path: Path) -> None:
     assert str(tmp_path) not in (tmp_path / "page.md").read_text(encoding="utf-8")
 
 
-def test_a_missed_limit_is_told_and_fails(bench: None) -> None:
+def test_a_missed_limit_is_marked_and_gives_an_exit_code(bench: None) -> None:
     from figures import Figure, exit_code, table
 
     within = Figure(what="a", measured=2.0, unit="x", limit=2)
     beyond = Figure(what="b", measured=2.1, unit="x", limit=2)
-    told = Figure(what="c", measured=9.9, unit="s")
-    assert exit_code([within, told]) == 0
-    assert exit_code([within, beyond, told]) == 4
-    assert table([within, beyond, told]).splitlines()[2:] == [
+    unlimited = Figure(what="c", measured=9.9, unit="s")
+    assert exit_code([within, unlimited]) == 0
+    assert exit_code([within, beyond, unlimited]) == 4
+    assert table([within, beyond, unlimited]).splitlines()[2:] == [
         "| a | 2 x | 2 x | ok |  |",
         "| b | 2.1 x | 2 x | **missed** |  |",
         "| c | 9.9 s |  |  |  |",
     ]
 
 
-def test_blown_up_rows_are_the_records_then_variations_within_the_domain(bench: None, tmp_path: Path) -> None:
+def test_enlarged_rows_are_the_records_then_variations_within_the_domain(bench: None, tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 
     from tables import base, write_parquet
@@ -81,7 +82,7 @@ def test_blown_up_rows_are_the_records_then_variations_within_the_domain(bench: 
     assert 0 <= min(variation["age"].to_pylist()) <= max(variation["age"].to_pylist()) < 100
 
 
-def test_a_cut_of_as_many_cells_as_asked_for(bench: None) -> None:
+def test_a_cut_has_the_requested_number_of_cells(bench: None) -> None:
     from counting import CELLS, cut_into
 
     schema = patients_schema()
@@ -100,3 +101,37 @@ def test_wide_tables_repeat_attributes_under_other_names(bench: None) -> None:
     assert len(schema.predictors) == 20
     assert records.column_names == [attribute.name for attribute in schema.attributes]
     assert records.column("age.1").equals(records.column("age"))
+
+
+@pytest.mark.parametrize("script", sorted(path.stem for path in BENCHMARKS.glob("*.py")))
+def test_every_script_imports(bench: None, script: str) -> None:
+    importlib.import_module(script)
+
+
+def test_every_ingredient_replaces_a_part_that_exists(bench: None) -> None:
+    from ingredients import VARIANTS
+
+    parts = [part for variant in VARIANTS for part in variant.replaced]
+    assert parts
+    assert [name for owner, name in parts if not hasattr(owner, name)] == []
+
+
+def test_an_estimate_for_a_cluster_follows_from_two_sizes(bench: None) -> None:
+    from scale import constants, release
+
+    sizes = {"rows small": 1_000, "rows large": 1_001_000, "empty job": 0.2, "open small": 3.0, "open large": 4.0}
+    known = constants({**sizes, "round small 200": 0.5, "round large 200": 0.6})
+    assert (known.job, known.code, known.count) == (0.2, pytest.approx(2e-6), pytest.approx(2e-7))
+    parts = release(1e9, 100, known, table=1_250_000)
+    assert list(parts.values()) == pytest.approx([20.0, 18.0, 1.8, 0.009])
+
+
+def test_an_estimate_without_measurements_says_what_to_run(tmp_path: Path) -> None:
+    results = tmp_path / "results.json"
+    for text, message in ((None, "does not exist"), ('{"spark": null}', "no Spark measurements")):
+        if text is not None:
+            results.write_text(text)
+        run = [sys.executable, str(BENCHMARKS / "scale.py"), str(results)]
+        done = subprocess.run(run, capture_output=True, text=True, check=False)
+        assert done.returncode == 1
+        assert message in done.stderr and "make bench" in done.stderr and "Traceback" not in done.stderr
