@@ -144,7 +144,7 @@ def default_seconds(rows: int) -> float:
 if __name__ == "__main__":
     parts = {"reference": reference, "default": default, "figures": figures, "speed": speed}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", choices=[*parts, []], help="default: all")
+    parser.add_argument("parts", nargs="*", choices=parts, help="default: all")
     chosen = parser.parse_args().parts or list(parts)
     missed = [name for name in chosen if parts[name]()]
     sys.exit(4 if missed else 0)
