@@ -175,7 +175,7 @@ EPSILONS: list[Case] = [
         ("much", "'much', not a finite number", "Give a decimal"),
         ("", "'', not a finite number", "Give a decimal"),
         ("1/0", "'1/0', not a finite number", "Give a decimal"),
-        ("1e9", "1e9: above 1000 it promises nothing", "Common values"),
+        ("1e9", "1e9: above 1000 it protects nobody", "Common values"),
         ("1e-30", "1e-30: below 1e-09 only noise is left", "Try 0.01 or more"),
         ("1e999999999", "1e999999999: above 1000", "Common values"),
         ("1e-999999999", "1e-999999999: below 1e-09", "Try 0.01"),

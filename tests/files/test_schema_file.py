@@ -254,11 +254,11 @@ MALFORMED = {
     "no numbers": (attribute("{numeric: {}}"), "attributes > x > numeric: give either low"),
     "edges not ascending": (
         attribute("{numeric: {edges: [0, 2, 1]}}"),
-        "attribute 'x': The edges [0, 2, 1] do not grow",
+        "attribute 'x': The edges [0, 2, 1] are not in ascending order",
     ),
     "low above high": (
         attribute("{numeric: {low: 2, high: 1, step: 1}}"),
-        "attribute 'x': The edges [2, 1] do not grow",
+        "attribute 'x': The edges [2, 1] are not in ascending order",
     ),
     "one edge": (attribute("{numeric: {edges: [0]}}"), "attribute 'x': A numeric domain needs at least two"),
     "an edge that is text": (attribute("{numeric: {edges: [0, many]}}"), "attributes > x > numeric > edges > 1: "),

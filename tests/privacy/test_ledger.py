@@ -666,7 +666,7 @@ def test_a_forged_entry_that_keeps_every_law_passes(full: Path) -> None:
         ("reserve", "adult", charged("0.1", "1.5"), "does not charge what its guarantee costs"),
         ("reserve", "adult", charged("-1", "1"), "does not charge what its guarantee costs"),
         ("reserve", "adult", charged("1", "1", "replace"), "kept under add-remove"),
-        ("reserve", "adult", charged("1", "1", "week"), "No guarantee reads"),
+        ("reserve", "adult", charged("1", "1", "week"), "is not a guarantee"),
         ("reserve", "adult", {"charged": "0", "guarantee": {"kind": "IntervalPrivacy", "intervals": 3}}, "be read"),
         ("reserve", "new", charged("1", "1"), "opened exactly once"),
         ("reserve", "adult", {"charged": "1"}, "cannot be read"),

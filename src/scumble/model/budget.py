@@ -8,7 +8,7 @@ from scumble.errors import InputError
 LARGEST = Fraction(1000)
 SMALLEST = Fraction(1, 10**9)
 FAR = 100
-"""Powers of ten beyond this are no budget, and exact arithmetic with them would take for ever."""
+"""Larger powers of ten cannot be budgets, and exact arithmetic with them would be very slow."""
 
 
 def parse_budget(value: object, *, name: str = "epsilon") -> Fraction:
@@ -31,7 +31,7 @@ def parse_budget(value: object, *, name: str = "epsilon") -> Fraction:
     if budget <= 0:
         raise InputError(f"{name} is {value}, but must be above zero.{usual}")
     if budget > LARGEST:
-        raise InputError(f"{name} is {value}: above {LARGEST} it promises nothing.{usual}")
+        raise InputError(f"{name} is {value}: above {LARGEST} it protects nobody.{usual}")
     if budget < SMALLEST:
         raise InputError(f"{name} is {value}: below {float(SMALLEST):g} only noise is left. Try 0.01 or more.")
     return budget

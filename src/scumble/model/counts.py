@@ -1,4 +1,4 @@
-"""Count tables: the one question an engine answers, and its answer."""
+"""Count tables: the request that an engine answers, and its answer; and indices of tables of many dimensions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Tabulation:
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
-    """Exact counts. They never leave the holder.
+    """Exact counts. Only the holder sees them.
 
     `cells` has shape (cells, classes); `fine[a]` has shape (cells of the attributes before a, codes of a, cells of the
     attributes after a, classes).
@@ -41,7 +41,7 @@ def fine_shape(cut: Cut, attribute: str) -> tuple[int, int, int, int]:
 
 
 def digits_of(places: npt.NDArray[np.integer[Any]], shape: Sequence[int]) -> tuple[Integers, ...]:
-    """For every dimension the digit of each place.
+    """The index along each dimension of flat, row-major indices (numpy's own function is limited to 64 dimensions).
 
     >>> [digit.tolist() for digit in digits_of(np.array([0, 1, 5]), (2, 3))]
     [[0, 0, 1], [0, 1, 2]]
@@ -55,7 +55,7 @@ def digits_of(places: npt.NDArray[np.integer[Any]], shape: Sequence[int]) -> tup
 
 
 def places_of(digits: Sequence[npt.NDArray[np.integer[Any]]], shape: Sequence[int]) -> Integers:
-    """The places with these digits.
+    """The flat, row-major indices of given indices along each dimension.
 
     >>> places_of([np.array([0, 0, 1]), np.array([0, 1, 2])], (2, 3)).tolist()
     [0, 1, 5]

@@ -1,4 +1,4 @@
-"""Cuts and the cells they make: one generalized value on every path of every attribute."""
+"""Cuts, and the cells they define: one generalized value on every path of every attribute's taxonomy."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from scumble.model.taxonomy import Node
 
 @dataclass(frozen=True, kw_only=True)
 class Specialization:
-    """One step downwards: a generalized value of one attribute replaced by finer ones that cover it."""
+    """One specialization: a generalized value of one attribute replaced by finer ones that cover it."""
 
     attribute: str
     node: Node
@@ -49,7 +49,7 @@ class Cut:
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
-        """How many generalized values each predictor has."""
+        """The number of generalized values of each predictor."""
         return tuple(len(nodes) for nodes in self.nodes.values())
 
     @property
@@ -61,12 +61,12 @@ class Cut:
         return np.array([node.low for node in self.nodes[attribute]], dtype=np.int64)
 
     def digits(self, attribute: str) -> npt.NDArray[np.int64]:
-        """For each code of an attribute, the place of its generalized value in the cut."""
+        """For each code of an attribute, the index of its generalized value in the cut."""
         widths = [node.high - node.low for node in self.nodes[attribute]]
         return np.repeat(np.arange(len(widths)), widths)
 
     def outer_inner(self, attribute: str) -> tuple[int, int]:
-        """How many cells the attributes before and after this one make."""
+        """The numbers of cells over the attributes before this one, and over those after it."""
         place = list(self.nodes).index(attribute)
         return prod(self.shape[:place]), prod(self.shape[place + 1 :])
 
@@ -77,12 +77,12 @@ class Cut:
         return replace(self, nodes={**self.nodes, step.attribute: finer})
 
     def cells_after(self, step: Specialization) -> int:
-        """How many cells there would be after a step."""
+        """The number of cells after a step."""
         here = len(self.nodes[step.attribute])
         return self.cells // here * (here + len(step.children) - 1)
 
     def published_schema(self) -> Schema:
-        """The public domain of a table generalized by this cut: its finest values are the cut's."""
+        """The schema of a table generalized by this cut, whose finest values are those of the cut."""
         attributes = tuple(
             attribute
             if attribute.name not in self.nodes

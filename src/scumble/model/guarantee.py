@@ -1,4 +1,4 @@
-"""What a release promises, as a union of types that cannot be mistaken for one another."""
+"""The guarantee of a release, as a union of six types. Only PureDP, LocalDP and JointDP are differential privacy."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from scumble.model.budget import budget_text, parse_budget
 
 
 class Unit(StrEnum):
-    """Which two tables are neighbours: what one person's presence changes."""
+    """The unit of privacy: which two tables are neighbours."""
 
     ADD_REMOVE = "add-remove"
     REPLACE = "replace"
@@ -153,7 +153,7 @@ def unit_of(guarantee: Guarantee) -> Unit | None:
 
 
 def epsilon_of(guarantee: Guarantee) -> Fraction | None:
-    """The epsilon that the spends of a plan must add up to; None where there is nothing to spend."""
+    """The epsilon that the spends of a plan must add up to; None if there is nothing to spend."""
     match guarantee:
         case PureDP(epsilon=epsilon) | JointDP(epsilon=epsilon) | LocalDP(epsilon=epsilon):
             return epsilon
@@ -164,7 +164,7 @@ def epsilon_of(guarantee: Guarantee) -> Fraction | None:
 
 
 def allows_exact_answers(guarantee: Guarantee) -> bool:
-    """Whether a holder may disclose an exact answer: only where differential privacy is not promised."""
+    """Whether a holder may disclose an exact answer: only if the guarantee is not differential privacy."""
     return isinstance(guarantee, KAnonymity | Unproven)
 
 
@@ -172,8 +172,8 @@ def charge(guarantee: Guarantee, account: Unit) -> Fraction:
     """What a guarantee costs in an account kept under `account`'s unit.
 
     Replacing a record is removing one and adding another, so an add-remove epsilon counts twice in a replace account.
-    The reverse is refused: a replace mechanism may tell the number of records exactly, which no add-remove epsilon
-    covers. Guarantees that are not differential privacy of a held table add up to nothing and are charged nothing.
+    The reverse is refused: a replace mechanism may publish the exact number of records, which no add-remove epsilon
+    covers. Guarantees that are not differential privacy of a table held by an owner are charged nothing.
     """
     if not isinstance(guarantee, PureDP | JointDP):
         return Fraction(0)
@@ -182,8 +182,8 @@ def charge(guarantee: Guarantee, account: Unit) -> Fraction:
     if account is Unit.REPLACE:
         return 2 * guarantee.epsilon
     raise InputError(
-        "This dataset's account is kept under add-remove, and a release under replace may tell the number of rows "
-        "exactly, which no add-remove budget covers. Release with `unit: add-remove` in the schema."
+        "This dataset's account is kept under add-remove, and a release under replace may publish the exact number "
+        "of rows, which no add-remove budget covers. Release with `unit: add-remove` in the schema."
     )
 
 
@@ -222,7 +222,8 @@ def from_json(data: Mapping[str, Any]) -> Guarantee:
         return _READERS[data["kind"]](data)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
-            f"No guarantee reads {dict(data)!r}. Was the file edited, or written by a newer version?"
+            f"{dict(data)!r} is not a guarantee that this version can read. Was the file edited, or written by a newer "
+            "version?"
         ) from error
 
 

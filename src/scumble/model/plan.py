@@ -1,4 +1,4 @@
-"""A plan: every answer a method will ask for, with its price, before any row is read.
+"""The plan of a release: every answer that a method will ask for, with its price, made before any row is read.
 
 What the ledger reserves, what the holder lets a method spend and what the release publishes are one `Plan`. It is never
 changed: dividing a reserved spend gives a new plan that also states what was reserved and how it was divided.
@@ -16,8 +16,9 @@ from scumble.model.guarantee import Guarantee, LocalDP, Unit, epsilon_of, from_j
 
 @dataclass(frozen=True, kw_only=True)
 class Spend:
-    """A price paid up to `times` times. `shared` prices are paid once for all parts of a partition (parallel
-    composition), which under `replace` counts double: a changed record leaves one part and enters another."""
+    """The price of an answer, and how often it may be paid. A `shared` price is paid once for all parts of a partition
+    (parallel composition); under `replace` it counts double, because a changed record leaves one part and enters
+    another."""
 
     label: str
     epsilon: Fraction

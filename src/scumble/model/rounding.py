@@ -1,4 +1,4 @@
-"""From noisy counts to counts fit for use as a table: whole numbers, none negative. Pure and repeatable."""
+"""From noisy counts to the counts of a table: non-negative integers. Deterministic post-processing."""
 
 import hashlib
 from enum import StrEnum
@@ -13,9 +13,9 @@ class Rounding(StrEnum):
     """How published counts follow from measured ones."""
 
     NEAREST = "nearest"
-    """Each to its nearest non-negative whole number, as DiffGen was published. Adds rows to empty cells on average."""
+    """Each to the nearest non-negative integer, as in the paper on DiffGen. Adds rows to empty cells on average."""
     PROJECT = "project"
-    """The nearest non-negative counts with the measured total of each class, then whole numbers that keep the total."""
+    """The nearest non-negative counts with the measured total of each class, then rounded so that totals are kept."""
 
     def apply(self, measured: Integers, resolution: int) -> Integers:
         """Published counts, of the same shape (cells, classes)."""
@@ -26,8 +26,8 @@ class Rounding(StrEnum):
 
 
 def project(column: Integers, total: int) -> npt.NDArray[np.float64]:
-    """The nearest non-negative vector with a positive total: one amount is taken off every entry that stays above zero
-    (Duchi et al. 2008).
+    """The nearest non-negative vector with a given positive total: one amount is subtracted from every entry that stays
+    above zero (Duchi et al. 2008).
 
     >>> project(np.array([5, 4, -9]), 7)
     array([4., 3., 0.])
@@ -39,11 +39,11 @@ def project(column: Integers, total: int) -> npt.NDArray[np.float64]:
 
 
 def _project(measured: Integers, resolution: int) -> Integers:
-    """Euclidean projection onto the non-negative vectors with the measured total, in exact whole-number arithmetic.
+    """Euclidean projection onto the non-negative vectors with the measured total, in exact integer arithmetic.
 
-    The projection takes one common amount, shortfall / positive, off every entry that stays above zero (Duchi et al.
-    2008). What rounding down leaves over goes, one each, to entries picked by a hash of the measured vector: so no
-    place in the table is favoured, and anyone can repeat it.
+    The projection subtracts one common amount, shortfall / positive, from every entry that stays above zero (Duchi et
+    al. 2008). What rounding down leaves over is distributed, one each, in the order of the remainders; ties are broken
+    by a hash of the measured vector, so that no position is preferred and anyone can repeat it.
     """
     total = max(0, (2 * int(measured.sum()) + resolution) // (2 * resolution)) * resolution
     if total == 0:
@@ -58,13 +58,13 @@ def _project(measured: Integers, resolution: int) -> Integers:
     counts = scaled // unit
     left_over = total // resolution - int(counts.sum())
     remainder = scaled % unit
-    order = np.lexsort((_lottery(measured), -remainder))
+    order = np.lexsort((_tie_breakers(measured), -remainder))
     counts[order[:left_over]] += 1
     return counts
 
 
-def _lottery(measured: Integers) -> Integers:
-    """A pseudo-random key for each entry, drawn from a hash of them all."""
+def _tie_breakers(measured: Integers) -> Integers:
+    """A pseudo-random number for each entry, derived from a hash of all entries."""
     seed = hashlib.sha256(measured.astype("<i8").tobytes()).digest()
     stream = hashlib.shake_256(seed).digest(8 * len(measured))
     return np.frombuffer(stream, dtype="<i8").astype(np.int64)

@@ -1,4 +1,4 @@
-"""The schema: what everybody may know about a table before a row of it is read."""
+"""The schema: everything that is public about a table before any row of it is read."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,14 +9,14 @@ from scumble.model.guarantee import Unit
 from scumble.model.taxonomy import Domain, Grid, Tree
 
 PUBLISHED_COLUMNS = ("count", "measured", "variance")
-"""Columns that stand beside the attributes in counts.csv."""
+"""The columns of counts.csv beside the attributes."""
 
 
 class Outside(StrEnum):
-    """What becomes of a value off the public domain, or one that does not parse.
+    """What happens to a value outside the public domain, or one that cannot be parsed.
 
-    `clamp` takes the nearest cell of a grid; text where a number is due and unknown categories take the code of missing
-    values where there is one, else the first code. `drop` leaves the row out.
+    `clamp` maps a number to the nearest cell of the grid. It maps an unknown category, or text in place of a number, to
+    the code of missing values if there is one, else to the first code. `drop` drops the row.
     """
 
     CLAMP = "clamp"
@@ -37,7 +37,9 @@ class Attribute:
         domain = self.domain
         known = self.missing == domain.missing if isinstance(domain, Grid) else self.missing in (None, *domain.codes)
         if not known:
-            raise InputError(f"{self.name!r}: its domain has no value {self.missing!r} for missing ones. Add it there.")
+            raise InputError(
+                f"{self.name!r}: its domain lacks {self.missing!r}, the value for missing ones. Add it there."
+            )
 
     @property
     def missing_code(self) -> int | None:
@@ -48,7 +50,7 @@ class Attribute:
 
 @dataclass(frozen=True, kw_only=True)
 class Schema:
-    """Attributes in the order they are published, the unit of privacy, and what is public about the number of rows."""
+    """Attributes in the order of publication, the unit of privacy, and what is public about the number of rows."""
 
     attributes: tuple[Attribute, ...]
     target: str | None = None
@@ -65,11 +67,11 @@ class Schema:
         taken = [attribute.name for attribute in self.attributes if attribute.name in PUBLISHED_COLUMNS]
         if taken:
             raise InputError(
-                f"The attribute {taken[0]!r} is called like a column that every release adds. Rename it in the schema "
+                f"The attribute {taken[0]!r} has the name of a column that every release adds. Rename it in the schema "
                 "and in the table."
             )
         if not self.predictors:
-            raise InputError("The schema has no attribute to publish. Describe at least one column that is no class.")
+            raise InputError("The schema has no attribute to publish. Describe at least one column besides the target.")
         if self.target is not None:
             self._check_target()
         if self.unit is Unit.REPLACE:
@@ -81,7 +83,9 @@ class Schema:
     def _check_target(self) -> None:
         target = next((attribute for attribute in self.attributes if attribute.name == self.target), None)
         if target is None:
-            raise InputError(f"The target {self.target!r} is no attribute of the schema. Add it with its `classes`.")
+            raise InputError(
+                f"The target {self.target!r} is not an attribute of the schema. Add it with its `classes`."
+            )
         if not isinstance(target.domain, Tree):
             raise InputError(f"The target {self.target!r} is numeric. Give it `classes: [...]`, the labels to predict.")
 
@@ -91,7 +95,7 @@ class Schema:
         for attribute in self.attributes:
             if attribute.outside is Outside.DROP:
                 raise InputError(
-                    f"{attribute.name!r} drops rows outside its domain, which would tell how many there were under "
+                    f"{attribute.name!r} drops rows outside its domain, which would reveal how many there were under "
                     "`unit: replace`. Write `outside: clamp` there."
                 )
 
@@ -102,7 +106,7 @@ class Schema:
 
     @cached_property
     def classes(self) -> tuple[str, ...]:
-        """The labels of the target; one nameless class where there is none."""
+        """The labels of the target; one class with an empty label if there is no target."""
         return self[self.target].domain.labels if self.target is not None else ("",)
 
     def __getitem__(self, name: str) -> Attribute:

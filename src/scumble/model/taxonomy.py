@@ -1,7 +1,8 @@
 """Public domains of attributes: taxonomy trees and numeric grids, coded so that every generalized value is an interval.
 
-A domain numbers its finest values 0 .. size-1. The leaves below a tree's node have contiguous codes, as have the grid
-cells of an interval, so a generalized value is a `Node` over the codes [low, high), and a cell of a table is a box.
+The finest values of a domain have the codes 0 .. size-1. The leaves below a node of a tree have contiguous codes, and
+so do the cells of an interval of a grid. A generalized value is therefore a `Node` over the codes [low, high), and a
+cell of a table is a box.
 """
 
 from collections import Counter
@@ -19,15 +20,15 @@ from scumble.errors import InputError
 LARGEST_DOMAIN = 2**31
 LARGEST_EXPONENT = 308
 SMALLEST_EXPONENT = -400
-"""Edges are compared with doubles; numbers far beyond their range would make exact arithmetic take for ever."""
+"""Edges are compared with doubles; exact arithmetic on numbers far beyond their range would be very slow."""
 
 _EXACT = Context(prec=1000, traps=[Inexact, Rounded])
-"""Enough digits for any sum and product of such numbers; python's usual context rounds to 28."""
+"""Enough digits for any sum and product of such numbers; Python's default context rounds to 28."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """A generalized value: the codes [low, high) under one name, with the public children of a tree's node."""
+    """A generalized value: a label for the codes [low, high), with its children in the taxonomy."""
 
     label: str
     low: int
@@ -61,7 +62,7 @@ class Tree:
     """The finer tree this one was truncated from, which still reads the raw values below its leaves."""
 
     def __eq__(self, other: object) -> bool:
-        """The same nodes in the same places, which nested intervals in this order tell, and the same origin."""
+        """The same nodes in the same places and the same origin. Nested intervals in this order determine the tree."""
         if not isinstance(other, Tree):
             return NotImplemented
         return [*self.root.walk()] == [*other.root.walk()] and self.origin == other.origin
@@ -138,7 +139,7 @@ class Tree:
         return {self.root.label: below(self.root)}
 
     def positions(self, node: Node) -> range:
-        """How many ways there are to specialize a node: one, into its children, or none."""
+        """The ways to specialize a node: one, into its children, or none."""
         return range(1 if node.children else 0)
 
     def split(self, node: Node, position: int) -> tuple[Node, ...]:
@@ -153,7 +154,7 @@ class Tree:
             if node.label in keep:
                 return Node(label=node.label, low=keep[node.label], high=keep[node.label] + 1)
             if not node.children:
-                raise InputError(f"The cut covers no value above {node.label!r}. List one node on each path.")
+                raise InputError(f"The cut has no node on the path to {node.label!r}. List one node on each path.")
             children = tuple(rebuild(child) for child in node.children)
             return Node(label=node.label, low=children[0].low, high=children[-1].high, children=children)
 
@@ -167,7 +168,7 @@ class Tree:
 class Grid:
     """A numeric domain cut into cells at public edges: cell i holds the values in [edge(i), edge(i + 1)).
 
-    A missing value has a code of its own after the last cell, or shares the last one where a published cut joined them.
+    Missing values have their own code after the last cell, or share the last cell if a published cut joined them.
 
     >>> age = Grid.regular(low=Decimal(15), high=Decimal(95), step=Decimal(1))
     >>> age.size, age.interval(0, 13).label
@@ -182,17 +183,21 @@ class Grid:
 
     def __post_init__(self) -> None:
         if len(self.edges) < 2 or any(not edge.is_finite() for edge in self.edges):
-            raise InputError("A numeric domain needs at least two finite edges. Give low and high, or two edges.")
+            raise InputError(
+                "A numeric domain needs at least two finite edges. Give low and high, or at least two edges."
+            )
         _check_range(*self.edges)
         if any(left >= right for left, right in zip(self.edges, self.edges[1:], strict=False)):
-            raise InputError(f"The edges {self._text()} do not grow. Write them in ascending order, low below high.")
+            raise InputError(f"The edges {self._text()} are not in ascending order. Sort them; low must be below high.")
         if self.cells > LARGEST_DOMAIN:
             raise InputError(
                 f"The numeric domain {self._text()} has {self.cells:,} cells, more than {LARGEST_DOMAIN:,}. "
                 "Give a larger step."
             )
         if self.missing is not None and self.missing.startswith("["):
-            raise InputError(f"The label of missing values, {self.missing!r}, looks like an interval. Choose another.")
+            raise InputError(
+                f"The label of missing values, {self.missing!r}, looks like an interval. Choose another label."
+            )
 
     @classmethod
     def regular(cls, *, low: Decimal, high: Decimal, step: Decimal, missing: str | None = None) -> "Grid":
@@ -205,7 +210,7 @@ class Grid:
 
     @cached_property
     def cells(self) -> int:
-        """How many intervals of numbers there are, the code of missing values aside."""
+        """The number of intervals, without the code of missing values."""
         if self.step is None:
             return len(self.edges) - 1
         return int((Fraction(self.edges[1]) - Fraction(self.edges[0])) / Fraction(self.step))
@@ -232,7 +237,7 @@ class Grid:
         denominator = low.denominator * step.denominator
         first, width = int(low * denominator), int(step * denominator)
         if max(abs(first), abs(first + width * self.cells), denominator) < 2**53:
-            # A quotient of two exact doubles is rounded once, which is what float(Decimal) does.
+            # A quotient of two exact doubles is rounded once, as float(Decimal) is.
             return (first + width * np.arange(self.cells + 1, dtype=np.int64)) / denominator
         return np.array([float(self.edge(position)) for position in range(self.cells + 1)])
 
@@ -255,7 +260,7 @@ class Grid:
         return tuple(self.interval(code, code + 1).label for code in range(self.size))
 
     def positions(self, node: Node) -> range:
-        """Where an interval can be split: before each of its codes but the first."""
+        """The positions at which an interval can be split: before each of its codes but the first."""
         return range(node.low + 1, node.high)
 
     def split(self, node: Node, position: int) -> tuple[Node, ...]:
@@ -290,7 +295,9 @@ def _check_range(*numbers: Decimal) -> None:
     for number in numbers:
         exponent = number.as_tuple().exponent
         if number.adjusted() > LARGEST_EXPONENT or not isinstance(exponent, int) or exponent < SMALLEST_EXPONENT:
-            raise InputError(f"{number} is beyond what a double holds. Give the domain in another unit.")
+            raise InputError(
+                f"{number} is outside the range of doubles. Give the domain in another unit of measurement."
+            )
 
 
 Domain = Tree | Grid
