@@ -24,7 +24,7 @@ from scumble.auditing.report import audit_page, settings_text
 from scumble.auditing.search import Effort, all_cores, best_pair, crew_of
 from scumble.auditing.single_answers import SINGLE_ANSWERS, one_count, one_selection
 from scumble.errors import CheckError
-from scumble.methods.diffgen.method import DiffGen
+from scumble.methods.diffgen.method import DiffGenMethod
 from scumble.methods.method import Method
 from scumble.model.budget import budget_text
 
@@ -125,7 +125,7 @@ def _single_answer_lines(findings: list[Finding]) -> list[str]:
 def exact_table() -> str:
     """The exact privacy loss of DiffGen's selections, by enumeration, on the worst of the usual pairs."""
     lines = ["| selections of diffgen | charged | exact loss, worst pair | share |", "|---|---|---|---|"]
-    method = DiffGen()
+    method = DiffGenMethod()
     for settings in settings_of(method):
         if settings.get("leaves"):
             continue

@@ -29,14 +29,14 @@ from scumble.comparison.trials import CodedTable, random_split
 from scumble.datasets import load
 from scumble.engines.memory import MemoryEngine
 from scumble.flows.evaluate import training_sample
-from scumble.flows.release import parameters_of, run
+from scumble.flows.release import run
 from scumble.methods.diffgen import parameters
 from scumble.methods.diffgen.detail import measure, shrinkage
 from scumble.methods.diffgen.detail.calibration import Calibration
 from scumble.methods.diffgen.detail.groups import ODDS_UNIT, Evidence, Floats, Odds, chances, means, to_odds
 from scumble.methods.diffgen.detail.rows import Rows
 from scumble.methods.diffgen.detail.shrinkage import USUAL, drawn
-from scumble.methods.diffgen.method import DiffGen
+from scumble.methods.diffgen.method import DiffGenMethod
 from scumble.methods.diffgen.parameters import Level
 from scumble.methods.diffgen.scores import Score
 from scumble.mining.benchmark.sample import Sample
@@ -164,12 +164,12 @@ def one_run(job: tuple[str, str, int, str, bool]) -> tuple[float, ...]:
     table = table_named(data, seed if data != "adult" else 0)
     train, test = (table.part(part) for part in random_split(table.rows, seed))
 
-    class Changed(DiffGen):
-        levels = tuple(variant.level(level) for level in DiffGen.levels)
+    class Changed(DiffGenMethod):
+        levels = tuple(variant.level(level) for level in DiffGenMethod.levels)
 
     given = {key: train.rows if value == "rows" else value for key, value in (variant.options or {}).items()}
     method = Changed()
-    settings = parameters_of(method, {"epsilon": epsilon, **given})
+    settings = method.parameters(**{"epsilon": epsilon, **given})
     with ExitStack() as changes:
         for (owner, part), value in variant.replaced.items():
             changes.enter_context(patch.object(owner, part, value))

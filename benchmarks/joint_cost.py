@@ -26,10 +26,10 @@ from scumble.comparison.trials import CodedTable
 from scumble.datasets import load
 from scumble.demo.rehearsal import rehearse
 from scumble.engines.memory import MemoryEngine
-from scumble.flows.release import method_named, parameters_of
 from scumble.joint.holder import JointHolder, MemoryAnswerLog, joint_plan
 from scumble.joint.network.mesh import LocalMesh
 from scumble.joint.protocol.session_keys import exchange_keys
+from scumble.methods import method_named
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Tree
 from scumble.privacy.noise import simulation
@@ -122,7 +122,7 @@ def by_threads(setting: Setting) -> dict[str, Any]:
     """The computation on shares alone: CPU seconds, rounds and bytes, mean over the parties."""
     schema, rows = adult(setting.classes)
     method = method_named("diffgen")
-    parameters = parameters_of(method, method.parameters.jointly(setting.parameters))
+    parameters = method.parameters(**method.parameters.jointly(setting.parameters))
     roles = joint_roles(setting.owners)
     plan = joint_plan(method.plan(schema, parameters), roles, schema)
     parts = split_among_owners(CodedTable.read(open_source(rows), schema).columns, setting.owners, seed=0)

@@ -58,7 +58,7 @@ def main() -> None:
         by_depth: dict[tuple[Fraction, int], float] = {}
         for share, smallest in regrets:
             parameters.SPLIT_SHARE, parameters.PER_GROUP = share, smallest
-            given = parameters.MicroaggregateParams(epsilon=epsilon)
+            given = parameters.Microaggregate(epsilon=epsilon)
             depth = parameters.settle(each.schema, given).depth
             if (share, depth) not in by_depth:
                 by_depth[share, depth] = default_line(each, epsilon, RUNS, PaidNoise()).il1s

@@ -22,8 +22,8 @@ from scumble.engines.memory import MemoryEngine
 from scumble.files.schema_file import parse_schema
 from scumble.methods.coordinates import FIXED_POINT
 from scumble.methods.mdav.mdav import mdav
-from scumble.methods.microaggregate.method import Microaggregate
-from scumble.methods.microaggregate.parameters import MicroaggregateParams
+from scumble.methods.microaggregate.method import MicroaggregateMethod
+from scumble.methods.microaggregate.parameters import Microaggregate
 from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import PaidNoise, simulation
 from scumble.reproductions.microaggregation.figures import (
@@ -134,7 +134,7 @@ def default_seconds(rows: int) -> float:
     draw = simulation(2)
     columns = [np.minimum(draw.lognormal(8, 1, rows), 999_999).astype(np.uint32) for _ in range(4)]
     blocks = [tuple(column[start : start + (1 << 17)] for column in columns) for start in range(0, rows, 1 << 17)]
-    method, given = Microaggregate(), MicroaggregateParams(epsilon="1")
+    method, given = MicroaggregateMethod(), Microaggregate(epsilon="1")
     plan = method.plan(schema, given)
     began = time.perf_counter()
     method.groups(schema, given, CentralHolder(engine=MemoryEngine(blocks, schema), noise=PaidNoise(), plan=plan))

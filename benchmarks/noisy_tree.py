@@ -20,7 +20,8 @@ from scumble.comparison.trials import CodedTable, random_split
 from scumble.datasets import load
 from scumble.engines.memory import MemoryEngine
 from scumble.flows.evaluate import training_sample
-from scumble.flows.release import method_named, parameters_of, run
+from scumble.flows.release import run
+from scumble.methods import method_named
 from scumble.mining.benchmark.encoding import encode
 from scumble.mining.benchmark.sample import Sample
 from scumble.mining.benchmark.scores import accuracy, area_under_curve, score
@@ -42,7 +43,7 @@ def table_named(name: str, seed: int) -> CodedTable:
 
 def cells_of(train: CodedTable, epsilon: str) -> CellRelease:
     method = method_named("diffgen")
-    parameters = parameters_of(method, {"epsilon": epsilon, "detail": "no"})
+    parameters = method.parameters(epsilon=epsilon, detail="no")
     plan = method.plan(train.schema, parameters)
     made = run(method, train.schema, parameters, MemoryEngine([train.columns], train.schema), PaidNoise(), plan=plan)
     assert isinstance(made, CellRelease)

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import scumble
 from scumble.engines import ENGINES
 from scumble.files.counts_file import write_table
-from scumble.flows.release import method_named, parameters_of
+from scumble.methods import method_named
 from scumble.model.release import CellRelease
 from scumble.model.schema import Schema
 from scumble.privacy.holder import CentralHolder
@@ -103,7 +103,7 @@ class _SelectionsOnly(CentralHolder):
 def choose(path: Path, schema: Schema, rounds: int) -> None:
     """Published mode from opening the source up to the final cells, excluding their count."""
     method = method_named("diffgen")
-    parameters = parameters_of(method, {**PUBLISHED, "rounds": rounds})
+    parameters = method.parameters(**{**PUBLISHED, "rounds": rounds})
     engine = ENGINES["memory"].open(open_source(path).batches(schema), schema)
     holder = _SelectionsOnly(engine=engine, noise=PaidNoise(), plan=method.plan(schema, parameters))
     try:

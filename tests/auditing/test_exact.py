@@ -16,8 +16,8 @@ from scumble.auditing.exact import ExactLoss, choice_probabilities, exact_loss, 
 from scumble.auditing.laws.cases import small_schemas
 from scumble.auditing.neighbours import Pair, generic_pairs
 from scumble.files.schema_file import parse_schema
-from scumble.methods.diffgen.method import DiffGen
-from scumble.methods.diffgen.parameters import DiffGenParams
+from scumble.methods.diffgen.method import DiffGenMethod
+from scumble.methods.diffgen.parameters import DiffGen
 from scumble.privacy.noise import Selection
 
 SCHEMA = small_schemas()[0]
@@ -42,8 +42,8 @@ def test_the_laws_are_those_of_the_readable_twins(scores: list[int], scale: floa
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "3"])
 def test_one_monotone_permute_and_flip_choice_costs_exactly_what_it_is_charged(epsilon: str) -> None:
-    parameters = DiffGenParams(epsilon=epsilon, rounds=1, score="accuracy")
-    loss = exact_loss(DiffGen(), TWO_SPLITS, parameters, ONE_MORE)
+    parameters = DiffGen(epsilon=epsilon, rounds=1, score="accuracy")
+    loss = exact_loss(DiffGenMethod(), TWO_SPLITS, parameters, ONE_MORE)
     assert loss.charged == Fraction(epsilon) / 2
     assert loss.loss == pytest.approx(float(loss.charged), rel=LAST_DIGITS)
 
@@ -51,17 +51,17 @@ def test_one_monotone_permute_and_flip_choice_costs_exactly_what_it_is_charged(e
 @pytest.mark.parametrize("crowd", [3, 30, 300])
 def test_one_gini_choice_comes_as_near_to_its_charge_as_its_score_to_its_bound(crowd: int) -> None:
     """A record of another class takes nearly 1 off a pure group and adds 1 by standing alone: two bounds in all."""
-    parameters = DiffGenParams(epsilon="1", rounds=1, score="gini", selection_share="1/2")
+    parameters = DiffGen(epsilon="1", rounds=1, score="gini", selection_share="1/2")
     pair = Pair(first=((0, 0, 0),) * crowd, second=(*((0, 0, 0),) * crowd, (0, 1, 1)), why="")
-    loss = exact_loss(DiffGen(), TWO_SPLITS, parameters, pair)
+    loss = exact_loss(DiffGenMethod(), TWO_SPLITS, parameters, pair)
     moved = (2 - Fraction(2, crowd + 1)) / 2
     assert loss.loss == pytest.approx(float(loss.charged * moved), rel=1e-4)
 
 
 def worst(**settings: object) -> ExactLoss:
-    parameters = DiffGenParams(epsilon="1", **settings)
+    parameters = DiffGen(epsilon="1", **settings)
     return max(
-        (exact_loss(DiffGen(), SCHEMA, parameters, pair) for pair in generic_pairs(SCHEMA)), key=lambda x: x.loss
+        (exact_loss(DiffGenMethod(), SCHEMA, parameters, pair) for pair in generic_pairs(SCHEMA)), key=lambda x: x.loss
     )
 
 
@@ -88,8 +88,8 @@ def test_published_max_comes_near_its_half_with_many_candidates() -> None:
         + "  c: {classes: [x, y]}\n"
     )
     pair = Pair(first=((0,) * 42,), second=((0,) * 42, (0, *(1,) * 41)), why="")
-    parameters = DiffGenParams(epsilon="16", selection="published", score="max", rounds=1)
-    found = exact_loss(DiffGen(), schema, parameters, pair)
+    parameters = DiffGen(epsilon="16", selection="published", score="max", rounds=1)
+    found = exact_loss(DiffGenMethod(), schema, parameters, pair)
     one_choice = Fraction(16) / 4
     assert found.charged == 2 * one_choice, "the paper also pays for split values of which there are none"
     assert 0.4 * float(one_choice) < found.loss <= float(one_choice) / 2
@@ -101,8 +101,8 @@ def test_published_infogain_stays_within_its_charge() -> None:
 
 
 def test_probabilities_of_all_paths_add_up_to_one() -> None:
-    parameters = DiffGenParams(epsilon="2", rounds=2, score="accuracy")
-    law, charged = choice_probabilities(DiffGen(), SCHEMA, parameters, ((0, 0, 0), (3, 1, 1)))
+    parameters = DiffGen(epsilon="2", rounds=2, score="accuracy")
+    law, charged = choice_probabilities(DiffGenMethod(), SCHEMA, parameters, ((0, 0, 0), (3, 1, 1)))
     assert math.fsum(law.values()) == pytest.approx(1)
     assert charged == 1
 

@@ -15,8 +15,8 @@ from scumble.auditing.likelihood_ratio import ComparingHolder
 from scumble.auditing.mechanisms import WholeRelease
 from scumble.auditing.neighbours import Pair, candidate_pairs
 from scumble.methods import METHODS
-from scumble.methods.diffgen.method import DiffGen
-from scumble.methods.diffgen.parameters import DiffGenParams
+from scumble.methods.diffgen.method import DiffGenMethod
+from scumble.methods.diffgen.parameters import DiffGen
 from scumble.methods.method import Method
 from scumble.model.counts import Integers
 from scumble.privacy.noise import PaidNoise
@@ -43,23 +43,23 @@ class Keeping(PaidNoise):
 def test_evidence_of_choices_is_their_exact_loss(selection: dict[str, str]) -> None:
     """Against the enumeration of all paths. The counts, told too high by two, add the same on every path: the one cell
     with another count is one farther off on the first table."""
-    parameters = DiffGenParams(epsilon="2", rounds=2, **selection)
-    planned = DiffGen().plan(SCHEMA, parameters)
-    laws = [choice_probabilities(DiffGen(), SCHEMA, parameters, rows)[0] for rows in (PAIR.first, PAIR.second)]
+    parameters = DiffGen(epsilon="2", rounds=2, **selection)
+    planned = DiffGenMethod().plan(SCHEMA, parameters)
+    laws = [choice_probabilities(DiffGenMethod(), SCHEMA, parameters, rows)[0] for rows in (PAIR.first, PAIR.second)]
     engines = [engine_of(SCHEMA, rows) for rows in (PAIR.second, PAIR.first)]
     counted = float(planned.spends[-1].epsilon)
     for _ in range(40):
         noise = Keeping()
         holder = ComparingHolder(engine=engines[0], other=engines[1], noise=noise, plan=planned)
-        DiffGen().run(SCHEMA, parameters, holder)
+        DiffGenMethod().run(SCHEMA, parameters, holder)
         first, second = (law[tuple(noise.chosen)] for law in laws)
         assert holder.evidence == pytest.approx(math.log(second / first) + counted, abs=1e-6)
 
 
 def test_evidence_is_signed_by_table_and_bounded_by_epsilon() -> None:
     """Every ratio lies within epsilon, and, as ratios of probabilities do, e^-evidence averages to one."""
-    parameters = DiffGenParams(epsilon="1", leaves=True)
-    mechanism = WholeRelease(method=DiffGen(), schema=SCHEMA, parameters=parameters)
+    parameters = DiffGen(epsilon="1", leaves=True)
+    mechanism = WholeRelease(method=DiffGenMethod(), schema=SCHEMA, parameters=parameters)
     first, second = (mechanism.draw(PAIR, rows, 1_500) for rows in (PAIR.first, PAIR.second))
     seen = [np.concatenate(list(draws.evidence.values())) for draws in (first, second)]
     assert max(np.abs(values).max() for values in seen) <= 1
@@ -69,8 +69,8 @@ def test_evidence_is_signed_by_table_and_bounded_by_epsilon() -> None:
 
 
 def test_answers_are_hidden_from_an_onlooker_who_has_the_release_alone() -> None:
-    parameters = DiffGenParams(epsilon="1", leaves=True)
-    mechanism = WholeRelease(method=DiffGen(), schema=SCHEMA, parameters=parameters, answers=False)
+    parameters = DiffGen(epsilon="1", leaves=True)
+    mechanism = WholeRelease(method=DiffGenMethod(), schema=SCHEMA, parameters=parameters, answers=False)
     assert mechanism.draw(PAIR, PAIR.first, 20).mean_evidence == 0
 
 

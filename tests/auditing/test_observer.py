@@ -10,7 +10,7 @@ from planned_runs import run
 from scumble.auditing.mechanisms import engine_of
 from scumble.auditing.neighbours import Pair
 from scumble.auditing.observer import Observer
-from scumble.methods.diffgen.method import DiffGen
+from scumble.methods.diffgen.method import DiffGenMethod
 from scumble.model.guarantee import Unit
 from scumble.model.release import CellRelease, RecordRelease
 from scumble.model.schema import Attribute, Outside, Schema
@@ -32,7 +32,7 @@ PAIR = Pair(first=SHARED, second=(*SHARED, (3, 1)), why="one more")
 
 
 def cells(coarse: bool) -> CellRelease:
-    method = DiffGen()
+    method = DiffGenMethod()
     parameters = method.parameters(epsilon=Fraction(1000), rounds=1 if coarse else 8, detail="no")
     release = run(method, SCHEMA, parameters, engine_of(SCHEMA, PAIR.second), PaidNoise())
     assert isinstance(release, CellRelease)

@@ -36,9 +36,9 @@ from scumble.auditing.neighbours import Pair, candidate_pairs
 from scumble.auditing.search import Effort, Judgement, search_and_judge
 from scumble.files.schema_file import parse_schema
 from scumble.methods import METHODS
-from scumble.methods.diffgen.method import DiffGen
-from scumble.methods.diffgen.parameters import DiffGenParams
-from scumble.methods.mdav.method import I_MDAV, S_MDAV, NoisyGroupParams
+from scumble.methods.diffgen.method import DiffGenMethod
+from scumble.methods.diffgen.parameters import DiffGen
+from scumble.methods.mdav.method import I_MDAV, S_MDAV
 from scumble.methods.method import Method
 from scumble.model.schema import Schema
 from scumble.privacy.noise import Noise, PaidNoise
@@ -68,7 +68,7 @@ class Check:
     """Whether the onlooker sees the holder's answers beside the release."""
 
     def judge(self, method: Method, noise: type[Noise]) -> Judgement:
-        parameters = DiffGenParams(epsilon=self.epsilon, **self.settings)
+        parameters = DiffGen(epsilon=self.epsilon, **self.settings)
         mechanism = WholeRelease(
             method=method, schema=self.schema, parameters=parameters, noise=noise, answers=self.answers
         )
@@ -112,7 +112,7 @@ CHECKS = {
 @pytest.mark.parametrize("name", CHECKS)
 def test_a_planted_bug_is_found(name: str) -> None:
     check = CHECKS[name]
-    judgement = first_to_find(lambda: check.judge(check.wrong or DiffGen(), check.noise), float(check.epsilon))
+    judgement = first_to_find(lambda: check.judge(check.wrong or DiffGenMethod(), check.noise), float(check.epsilon))
     report(name, judgement, float(check.epsilon))
     assert judgement.bound(SURE) > float(check.epsilon)
 
@@ -120,7 +120,7 @@ def test_a_planted_bug_is_found(name: str) -> None:
 @pytest.mark.parametrize("name", CHECKS)
 def test_the_true_method_passes_with_the_same_runs(name: str) -> None:
     check = CHECKS[name]
-    judgement = check.judge(DiffGen(), PaidNoise)
+    judgement = check.judge(DiffGenMethod(), PaidNoise)
     assert judgement.bound(SURE) <= float(check.epsilon)
 
 
@@ -174,9 +174,9 @@ def test_a_search_finds_a_pair_that_nobody_proposed() -> None:
     One variation in ten or more has such a count: seventy miss it less than once in a thousand times, and two searches
     less than once in a million.
     """
-    parameters = DiffGenParams(epsilon="1", leaves=True)
-    mechanism = WholeRelease(method=DiffGen(), schema=ADDED, parameters=parameters, noise=BareInBetween)
-    proposed = candidate_pairs(DiffGen(), ADDED, parameters)
+    parameters = DiffGen(epsilon="1", leaves=True)
+    mechanism = WholeRelease(method=DiffGenMethod(), schema=ADDED, parameters=parameters, noise=BareInBetween)
+    proposed = candidate_pairs(DiffGenMethod(), ADDED, parameters)
     assert search_and_judge(mechanism, proposed, Effort(judged=800, variations=0)).bound(SURE) <= 1
     effort = Effort(judged=800, variations=70)
     judgement = first_to_find(lambda: search_and_judge(mechanism, proposed, effort), 1)
@@ -204,7 +204,7 @@ def test_stable_microaggregation_as_published_does_not_keep_its_claim(method: Me
         f"scumble: schema/1\nunit: replace\nrows: {2 * k}\nattributes:\n"
         + "".join(f"  {name}: {{numeric: {{low: 0, high: {SQUARE_SIDE + 1}, step: 1}}}}\n" for name in "ab")
     )
-    mechanism = WholeRelease(method=method, schema=schema, parameters=NoisyGroupParams(epsilon="1", k=k))
+    mechanism = WholeRelease(method=method, schema=schema, parameters=method.parameters(epsilon="1", k=k))
     effort = Effort(judged=1_500, variations=0)
     if not refuted:
         assert search_and_judge(mechanism, [square(k)], effort).bound(SURE) <= 1

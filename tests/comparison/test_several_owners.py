@@ -28,8 +28,8 @@ from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
 from scumble.joint.holder import joint_plan
 from scumble.joint.simulated import simulated_holder
-from scumble.methods.diffgen.method import DiffGen
-from scumble.methods.diffgen.parameters import DiffGenParams
+from scumble.methods.diffgen.method import DiffGenMethod
+from scumble.methods.diffgen.parameters import DiffGen
 from scumble.mining.benchmark.sample import Sample
 from scumble.model.cut import Cut, Specialization
 from scumble.model.guarantee import JointDP, PureDP
@@ -57,8 +57,8 @@ def rows_of(seed: int) -> tuple[np.ndarray, ...]:
     return age, job, ((age > 4) ^ (draw.random(ROWS) < 0.2)).astype(np.int64)
 
 
-def parameters_of(**values: Any) -> DiffGenParams:
-    return DiffGenParams(**DiffGenParams.jointly({"epsilon": "1", "rounds": 3, **values}))
+def parameters_of(**values: Any) -> DiffGen:
+    return DiffGen(**DiffGen.jointly({"epsilon": "1", "rounds": 3, **values}))
 
 
 @st.composite
@@ -99,14 +99,14 @@ def test_seeds_determine_the_rows_of_each_owner() -> None:
 def test_the_joint_release_is_that_of_all_rows_however_many_own_them() -> None:
     columns, parameters = rows_of(1), parameters_of()
     made = [
-        release_jointly(split_among_owners(columns, owners, 4), PUBLIC, DiffGen(), parameters, seed=9)
+        release_jointly(split_among_owners(columns, owners, 4), PUBLIC, DiffGenMethod(), parameters, seed=9)
         for owners in (2, 3, 5)
     ]
-    plan = joint_plan(DiffGen().plan(PUBLIC, parameters), joint_roles(2), PUBLIC)
+    plan = joint_plan(DiffGenMethod().plan(PUBLIC, parameters), joint_roles(2), PUBLIC)
     holder = simulated_holder(
         engine=MemoryEngine([columns], PUBLIC), plan=plan, rows_at_most=1_000_000, draw=generator_for("joint", 9)
     )
-    whole = DiffGen().run(PUBLIC, parameters, holder)
+    whole = DiffGenMethod().run(PUBLIC, parameters, holder)
     for release in made:
         assert isinstance(release, CellRelease)
         assert release.story == whole.story
@@ -119,7 +119,7 @@ def test_the_joint_release_is_that_of_all_rows_however_many_own_them() -> None:
 def test_apart_every_owner_releases_its_own_rows_at_full_epsilon() -> None:
     epsilon = 200  # so little noise that the counts equal the numbers of rows
     parts = split_among_owners(rows_of(2), 3, 1)
-    made = release_apart(parts, PUBLIC, DiffGen(), parameters_of(epsilon=epsilon))
+    made = release_apart(parts, PUBLIC, DiffGenMethod(), parameters_of(epsilon=epsilon))
     assert [int(release.count.sum()) for release in made if isinstance(release, CellRelease)] == [67, 67, 66]
     assert all(
         isinstance(release.plan.guarantee, PureDP) and release.plan.guarantee.epsilon == Fraction(epsilon)

@@ -37,7 +37,7 @@ from scumble.engines import ENGINES, Engine, chunked_counts, counting
 from scumble.engines.coding import code_type
 from scumble.engines.duckdb import DuckDBEngine
 from scumble.files.schema_file import parse_schema
-from scumble.flows.release import method_named, parameters_of
+from scumble.methods import method_named
 from scumble.model.counts import Counts, Tabulation
 from scumble.model.cut import Cut
 from scumble.model.release import CellRelease
@@ -203,7 +203,7 @@ def test_rows_count_the_same_from_every_source(folder: Path, data: st.DataObject
 def test_the_same_decisions_follow_from_every_engine(kind: type[Engine], selection: str) -> None:
     table, schema = patients(500, 7), patients_schema()
     method = method_named("diffgen")
-    parameters = parameters_of(method, {"epsilon": "1", "rounds": 3, "selection": selection})
+    parameters = method.parameters(epsilon="1", rounds=3, selection=selection)
     made = []
     for each in (ENGINES["memory"], kind):
         engine = each.open(table.to_batches(max_chunksize=100), schema)

@@ -14,8 +14,7 @@ from scumble.auditing.mechanisms import WholeRelease
 from scumble.auditing.neighbours import candidate_pairs
 from scumble.files.release_folder import manifest_hash, manifest_text
 from scumble.files.schema_file import parse_schema
-from scumble.methods import METHODS
-from scumble.methods.method import Method
+from scumble.methods import METHODS, DiffGen, Method, Params
 from scumble.privacy.ledger import Ledger
 
 SCHEMA = parse_schema(
@@ -121,10 +120,10 @@ class ForgetsItsPlan(Wrapped):
 def test_a_method_cannot_spend_what_was_not_reserved(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def named(name: str) -> Method:
-        return ForgetsItsPlan()
+    def forgetful(method: str, values: dict[str, Any]) -> tuple[Method, Params]:
+        return ForgetsItsPlan(), DiffGen(**values)
 
-    monkeypatch.setattr("scumble.flows.release.method_named", named)
+    monkeypatch.setattr("scumble.flows.release.method_and_parameters", forgetful)
     with pytest.raises(BudgetError, match="used up"):
         release(table, schema=SCHEMA, out=tmp_path / "out", ledger=tmp_path / "ledger.db", epsilon="1", rounds=1)
     assert not (tmp_path / "out").exists()

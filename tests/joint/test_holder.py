@@ -31,11 +31,11 @@ from scumble.joint.protocol.roles import Roles
 from scumble.joint.protocol.session_keys import SessionKeys
 from scumble.joint.protocol.sharing import Sharing
 from scumble.joint.simulated import simulated_holder
-from scumble.methods.diffgen.method import CHOOSE, COUNT, DiffGen
-from scumble.methods.diffgen.parameters import DiffGenParams
+from scumble.methods.diffgen.method import CHOOSE, COUNT, DiffGenMethod
+from scumble.methods.diffgen.parameters import DiffGen
 from scumble.methods.diffgen.scores import Candidate, PartitionScores, Score, ValueScores
-from scumble.methods.histograms.method import Histograms, HistogramsParams
-from scumble.methods.mdav.method import MDAV, GroupParams
+from scumble.methods.histograms.method import Histograms, HistogramsMethod
+from scumble.methods.mdav.method import MDAV, MDAVMethod
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut
 from scumble.model.guarantee import JointDP, Unit
@@ -74,13 +74,13 @@ def all_rows(roles: Roles) -> list[tuple[int, ...]]:
     return [row for owner in roles.owners for row in TABLES[owner]]
 
 
-def planned(roles: Roles, parameters: DiffGenParams) -> Plan:
-    return joint_plan(DiffGen().plan(SCHEMA, parameters), roles, SCHEMA)
+def planned(roles: Roles, parameters: DiffGen) -> Plan:
+    return joint_plan(DiffGenMethod().plan(SCHEMA, parameters), roles, SCHEMA)
 
 
 def run_jointly(
     roles: Roles,
-    parameters: DiffGenParams,
+    parameters: DiffGen,
     *,
     keys: Sequence[SessionKeys],
     logs: Sequence[MemoryAnswerLog] | None = None,
@@ -101,7 +101,7 @@ def run_jointly(
             log=logs[mesh.party] if logs else MemoryAnswerLog(),
             answered=answered,
         )
-        return DiffGen().run(SCHEMA, parameters, holder)
+        return DiffGenMethod().run(SCHEMA, parameters, holder)
 
     return run_parties(roles.parties, act)
 
@@ -114,7 +114,7 @@ def same(releases: Sequence[CellRelease]) -> bool:
 @pytest.mark.parametrize("roles", ALL_ROLES, ids=roles_id)
 @pytest.mark.parametrize("score", ["accuracy", "max"])
 def test_unchanged_diffgen_gives_all_parties_the_same_release(roles: Roles, score: str) -> None:
-    parameters = DiffGenParams(epsilon="200", rounds=3, score=score)
+    parameters = DiffGen(epsilon="200", rounds=3, score=score)
     releases, _ = run_jointly(roles, parameters, keys=keys_from("run", roles))
     assert same(releases)
     # With so large an epsilon the noise is zero.
@@ -143,7 +143,7 @@ class Following:
 @pytest.mark.parametrize("score", ["accuracy", "max"])
 def test_without_noise_the_joint_answers_are_the_central_ones(roles: Roles, score: str) -> None:
     """Every selected candidate has the largest central score, weights included, and every count is exact."""
-    parameters = DiffGenParams(epsilon="3", rounds=4, score=score)
+    parameters = DiffGen(epsilon="3", rounds=4, score=score)
     plan, keys = planned(roles, parameters), keys_from("exact", roles)
 
     def act(mesh: RecordingMesh) -> tuple[CellRelease, list[int]]:
@@ -156,15 +156,15 @@ def test_without_noise_the_joint_answers_are_the_central_ones(roles: Roles, scor
             rows_at_most=ROWS_AT_MOST,
             log=log,
         )
-        release = DiffGen().run(SCHEMA, parameters, holder)
+        release = DiffGenMethod().run(SCHEMA, parameters, holder)
         return release, [int.from_bytes(log.answers[step], "little") for step in range(4)]
 
     results, _ = run_parties(roles.parties, act)
     noise = Following(results[0][1])
     central = CentralHolder(
-        engine=engine_of(SCHEMA, all_rows(roles)), noise=noise, plan=DiffGen().plan(SCHEMA, parameters)
+        engine=engine_of(SCHEMA, all_rows(roles)), noise=noise, plan=DiffGenMethod().plan(SCHEMA, parameters)
     )
-    expected = DiffGen().run(SCHEMA, parameters, central)
+    expected = DiffGenMethod().run(SCHEMA, parameters, central)
     assert same([expected, *(release for release, _ in results)])
     # The joint protocol rounds weights, by at most 1/512 of the noise scale; no two central scores here are that close.
     assert noise.ranks == [0, 0, 0, 0]
@@ -172,7 +172,7 @@ def test_without_noise_the_joint_answers_are_the_central_ones(roles: Roles, scor
 
 def test_answers_are_stored_before_use_and_recalled_instead_of_computed_again() -> None:
     parameters, keys = (
-        DiffGenParams(epsilon="1", rounds=2, score="accuracy"),
+        DiffGen(epsilon="1", rounds=2, score="accuracy"),
         keys_from("once", WITH_AGGREGATOR),
     )
     logs = [MemoryAnswerLog() for _ in range(3)]
@@ -186,7 +186,7 @@ def test_answers_are_stored_before_use_and_recalled_instead_of_computed_again() 
 @pytest.mark.parametrize("roles", [THREE, SUBMITTING], ids=roles_id)
 @pytest.mark.parametrize("kept", [0, 1, 2])
 def test_a_resumed_run_ends_as_the_uninterrupted_one(roles: Roles, kept: int) -> None:
-    parameters, keys = DiffGenParams(epsilon="1/10", rounds=2, score="max"), keys_from("crash", roles)
+    parameters, keys = DiffGen(epsilon="1/10", rounds=2, score="max"), keys_from("crash", roles)
     whole, meshes = run_jointly(roles, parameters, keys=keys)
     logs = [MemoryAnswerLog() for _ in range(roles.parties)]
     first = [MemoryAnswerLog() for _ in range(roles.parties)]
@@ -208,7 +208,7 @@ def test_an_answer_that_cannot_be_stored_is_not_used() -> None:
     with pytest.raises(ScumbleError, match="no space left"):
         run_jointly(
             THREE,
-            DiffGenParams(epsilon="1", rounds=1, score="max"),
+            DiffGen(epsilon="1", rounds=1, score="max"),
             keys=keys_from("full", THREE),
             logs=[Full() for _ in range(3)],
             answered=labels.append,
@@ -217,7 +217,7 @@ def test_an_answer_that_cannot_be_stored_is_not_used() -> None:
 
 
 def test_the_guarantee_names_delta_and_coalition() -> None:
-    parameters = DiffGenParams(epsilon="1", rounds=3, score="accuracy")
+    parameters = DiffGen(epsilon="1", rounds=3, score="accuracy")
     plan = planned(SUBMITTING, parameters)
     assert isinstance(plan.guarantee, JointDP)
     assert (plan.guarantee.epsilon, plan.guarantee.coalition, plan.guarantee.unit) == (1, 1, Unit.ADD_REMOVE)
@@ -238,19 +238,19 @@ def test_scores_that_cannot_be_computed_on_shares_are_refused_when_planning(
     parameters: dict[str, str], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        planned(THREE, DiffGenParams(epsilon="1", rounds=2, **parameters))  # type: ignore[arg-type]
+        planned(THREE, DiffGen(epsilon="1", rounds=2, **parameters))  # type: ignore[arg-type]
 
 
 def test_methods_that_need_rows_are_refused_when_planning() -> None:
     schema = parse_schema(
         "scumble: schema/1\nunit: replace\nrows: 8\nattributes:\n  age: {numeric: {low: 0, high: 8, step: 1}}"
     )
-    plan = MDAV().plan(schema, GroupParams(k=2))
+    plan = MDAVMethod().plan(schema, MDAV(k=2))
     with pytest.raises(InputError, match="differentially private"):
         joint_plan(plan, THREE, schema)
 
 
-def simulation_of(parameters: DiffGenParams, seed: int | None = 0, roles: Roles = THREE) -> SecretHolder:
+def simulation_of(parameters: DiffGen, seed: int | None = 0, roles: Roles = THREE) -> SecretHolder:
     return simulated_holder(
         engine=engine_of(SCHEMA, all_rows(roles)),
         plan=planned(roles, parameters),
@@ -261,7 +261,7 @@ def simulation_of(parameters: DiffGenParams, seed: int | None = 0, roles: Roles 
 
 def test_another_method_with_additive_answers() -> None:
     """Histograms: no selection, and every party draws the same rows from the same noisy tables."""
-    method, parameters = Histograms(), HistogramsParams(epsilon="1")
+    method, parameters = HistogramsMethod(), Histograms(epsilon="1")
     plan, keys = joint_plan(method.plan(SCHEMA, parameters), THREE, SCHEMA), keys_from("tables", THREE)
 
     def act(mesh: RecordingMesh) -> dict[str, list[Any]]:
@@ -283,7 +283,7 @@ def test_another_method_with_additive_answers() -> None:
 
 
 def test_queries_outside_the_plan_are_refused() -> None:
-    holder = simulation_of(DiffGenParams(epsilon="1", rounds=1, score="max"))
+    holder = simulation_of(DiffGen(epsilon="1", rounds=1, score="max"))
     counts = CellCounts(cut=Cut.top(SCHEMA))
     sex = Candidate(attribute="sex", node=SCHEMA["sex"].domain.root)
     job = Candidate(attribute="job", node=SCHEMA["job"].domain.root)
@@ -307,21 +307,24 @@ def test_queries_outside_the_plan_are_refused() -> None:
 
 
 def test_more_noise_than_planned_is_refused() -> None:
-    holder = simulation_of(DiffGenParams(epsilon="1", rounds=1, score="max"))
+    holder = simulation_of(DiffGen(epsilon="1", rounds=1, score="max"))
     with pytest.raises(BudgetError, match="more noise values"):
         holder.measure(CellCounts(cut=Cut.leaves(SCHEMA)), spend=COUNT)
 
 
 def test_a_plan_for_one_owner_is_not_a_joint_plan() -> None:
-    parameters = DiffGenParams(epsilon="1", rounds=1, score="max")
+    parameters = DiffGen(epsilon="1", rounds=1, score="max")
     with pytest.raises(BudgetError, match="joint plan"):
         simulated_holder(
-            engine=engine_of(SCHEMA, []), plan=DiffGen().plan(SCHEMA, parameters), rows_at_most=9, draw=simulation()
+            engine=engine_of(SCHEMA, []),
+            plan=DiffGenMethod().plan(SCHEMA, parameters),
+            rows_at_most=9,
+            draw=simulation(),
         )
 
 
 def test_an_owner_needs_rows_and_an_aggregator_has_none() -> None:
-    parameters = DiffGenParams(epsilon="1", rounds=1, score="max")
+    parameters = DiffGen(epsilon="1", rounds=1, score="max")
     with pytest.raises(InputError, match="must have rows"):
         run_parties(
             3,
@@ -340,7 +343,7 @@ def test_an_owner_needs_rows_and_an_aggregator_has_none() -> None:
 
 def test_two_tables_with_the_same_answers_make_messages_of_the_same_form() -> None:
     """The rows are distributed differently among the owners: other tables, the same sums, the same opened values."""
-    parameters = DiffGenParams(epsilon="3", rounds=3, score="accuracy")
+    parameters = DiffGen(epsilon="3", rounds=3, score="accuracy")
     plan, keys = planned(THREE, parameters), keys_from("form", THREE)
 
     def run(tables: list[list[tuple[int, ...]]]) -> tuple[list[CellRelease], list[RecordingMesh]]:
@@ -352,7 +355,7 @@ def test_two_tables_with_the_same_answers_make_messages_of_the_same_form() -> No
                 rows_at_most=ROWS_AT_MOST,
                 log=MemoryAnswerLog(),
             )
-            return DiffGen().run(SCHEMA, parameters, holder)
+            return DiffGenMethod().run(SCHEMA, parameters, holder)
 
         return run_parties(3, act)
 
@@ -366,10 +369,10 @@ def test_two_tables_with_the_same_answers_make_messages_of_the_same_form() -> No
 
 def test_the_positions_of_a_coarser_grid() -> None:
     for positions, offered in ((1, {4}), (3, {2, 4, 6}), ("all", set(range(1, 8)))):
-        parameters = DiffGenParams(epsilon="1/1000", rounds=1, score="accuracy", positions=positions)
+        parameters = DiffGen(epsilon="1/1000", rounds=1, score="accuracy", positions=positions)
         splits = set()
         for seed in range(300):
-            story = DiffGen().run(SCHEMA, parameters, simulation_of(parameters, seed)).story[0]
+            story = DiffGenMethod().run(SCHEMA, parameters, simulation_of(parameters, seed)).story[0]
             if story.startswith("age"):
                 splits.add(int(story.split("[0,")[2].split(")")[0]))
         assert splits == offered
@@ -390,36 +393,39 @@ def laws_differ(one: Counter[tuple[str, ...]], other: Counter[tuple[str, ...]]) 
     return bool(chi2_contingency(np.array(filled).T).pvalue < ALPHA)
 
 
-def compare_with_the_simulation(roles: Roles, parameters: DiffGenParams, runs: int, simulated_runs: int) -> None:
+def compare_with_the_simulation(roles: Roles, parameters: DiffGen, runs: int, simulated_runs: int) -> None:
     joint = [run_jointly(roles, parameters, keys=keys_from(f"run {n}", roles))[0][0] for n in range(runs)]
     alike = [
-        DiffGen().run(SCHEMA, parameters, simulation_of(parameters, seed, roles)) for seed in range(simulated_runs)
+        DiffGenMethod().run(SCHEMA, parameters, simulation_of(parameters, seed, roles))
+        for seed in range(simulated_runs)
     ]
     assert not laws_differ(stories(joint), stories(alike))
     totals = [[int(release.measured.sum()) for release in releases] for releases in (joint, alike)]
     assert ks_2samp(*totals).pvalue > ALPHA
-    stronger = DiffGenParams(**{**parameters.model_dump(), "epsilon": parameters.epsilon * 3})
-    planted = [DiffGen().run(SCHEMA, stronger, simulation_of(stronger, seed, roles)) for seed in range(simulated_runs)]
+    stronger = DiffGen(**{**parameters.model_dump(), "epsilon": parameters.epsilon * 3})
+    planted = [
+        DiffGenMethod().run(SCHEMA, stronger, simulation_of(stronger, seed, roles)) for seed in range(simulated_runs)
+    ]
     assert laws_differ(stories(joint), stories(planted)), "the test must reject noise of a third of the size"
 
 
 def test_selections_and_counts_have_the_simulations_law() -> None:
-    compare_with_the_simulation(THREE, DiffGenParams(epsilon="3/5", rounds=1, score="max"), 160, 800)
+    compare_with_the_simulation(THREE, DiffGen(epsilon="3/5", rounds=1, score="max"), 160, 800)
 
 
 @pytest.mark.joint
 @pytest.mark.parametrize(("roles", "score"), [(THREE, "accuracy"), (WITH_AGGREGATOR, "max"), (SUBMITTING, "accuracy")])
 def test_selections_and_counts_have_the_simulations_law_over_rounds(roles: Roles, score: str) -> None:
-    compare_with_the_simulation(roles, DiffGenParams(epsilon="1", rounds=2, score=score, positions=3), 500, 3_000)
+    compare_with_the_simulation(roles, DiffGen(epsilon="1", rounds=2, score=score, positions=3), 500, 3_000)
 
 
 def test_the_simulations_selections_have_the_central_law() -> None:
     """Joint and central selection differ only in the rounding of weights, which changes odds by less than a percent."""
-    parameters = DiffGenParams(epsilon="2", rounds=1, score="accuracy")
-    alike = [DiffGen().run(SCHEMA, parameters, simulation_of(parameters, seed)) for seed in range(1_000)]
-    plan, engine = DiffGen().plan(SCHEMA, parameters), engine_of(SCHEMA, all_rows(THREE))
+    parameters = DiffGen(epsilon="2", rounds=1, score="accuracy")
+    alike = [DiffGenMethod().run(SCHEMA, parameters, simulation_of(parameters, seed)) for seed in range(1_000)]
+    plan, engine = DiffGenMethod().plan(SCHEMA, parameters), engine_of(SCHEMA, all_rows(THREE))
     central = [
-        DiffGen().run(SCHEMA, parameters, CentralHolder(engine=engine, noise=PaidNoise(), plan=plan))
+        DiffGenMethod().run(SCHEMA, parameters, CentralHolder(engine=engine, noise=PaidNoise(), plan=plan))
         for _ in range(1_000)
     ]
     assert not laws_differ(stories(alike), stories(central))

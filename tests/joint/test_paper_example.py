@@ -11,8 +11,8 @@ from scumble.files.schema_file import parse_schema
 from scumble.joint.holder import MemoryAnswerLog, SecretHolder, joint_plan
 from scumble.joint.network.mesh import Mesh
 from scumble.joint.protocol.sharing import Shares, Sharing
-from scumble.methods.diffgen.method import DiffGen
-from scumble.methods.diffgen.parameters import DiffGenParams
+from scumble.methods.diffgen.method import DiffGenMethod
+from scumble.methods.diffgen.parameters import DiffGen
 from scumble.model.release import CellRelease
 from scumble.sources import open_source
 
@@ -43,7 +43,7 @@ TABLE_1 = {
         ("Mover", "Female", 63, "Y"),
     ],
 }
-PARAMETERS = DiffGenParams(epsilon="1", score="max", rounds=2)
+PARAMETERS = DiffGen(epsilon="1", score="max", rounds=2)
 
 
 class OpenedScores(Noiseless):
@@ -66,7 +66,7 @@ def hospital(party: str) -> MemoryEngine:
 
 
 def test_examples_1_and_2() -> None:
-    plan = joint_plan(DiffGen().plan(SCHEMA, PARAMETERS), THREE, SCHEMA)
+    plan = joint_plan(DiffGenMethod().plan(SCHEMA, PARAMETERS), THREE, SCHEMA)
     keys = keys_from("paper", THREE)
     tables = [hospital(party) for party in TABLE_1]
 
@@ -80,7 +80,7 @@ def test_examples_1_and_2() -> None:
             rows_at_most=20,
             log=MemoryAnswerLog(),
         )
-        return DiffGen().run(SCHEMA, PARAMETERS, holder), arithmetic.scores
+        return DiffGenMethod().run(SCHEMA, PARAMETERS, holder), arithmetic.scores
 
     for release, scores in run_parties(3, act)[0]:
         # Example 1: the candidates are Any_Job, Any_Sex and [1,99). By hand, Max of Any_Job is 5 N among the

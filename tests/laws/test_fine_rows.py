@@ -20,7 +20,7 @@ from scumble.auditing.laws.methods import check_nothing_hidden, check_nothing_un
 from scumble.auditing.outcomes import Look
 from scumble.errors import CheckError
 from scumble.methods.diffgen.method import COUNT
-from scumble.methods.diffgen.parameters import DiffGenParams
+from scumble.methods.diffgen.parameters import DiffGen
 from scumble.model.cut import Cut
 from scumble.model.fine_rows import fine_counts
 from scumble.model.plan import Plan
@@ -33,7 +33,7 @@ from scumble.privacy.query import CellCounts
 class WithFineRows(Wrapped):
     """DiffGen with rows drawn inside its cells, by the counts alone."""
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         release = super().run(schema, parameters, holder)
         return replace(release, fine=self.draw(release, schema, holder), documents=self.documents(holder))
 
@@ -79,12 +79,12 @@ class InOtherWords(WithFineRows):
 class KeepsAnAnswerBack(WithFineRows):
     """Draws fine rows by a second measurement, paid for but not published."""
 
-    def plan(self, schema: Schema, parameters: DiffGenParams) -> Plan:
+    def plan(self, schema: Schema, parameters: DiffGen) -> Plan:
         planned = super().plan(schema, parameters)
         (count,) = planned.spends
         return replace(planned, spends=(replace(count, epsilon=count.epsilon / 2, times=2),))
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         release = super().run(schema, parameters, holder)
         return replace(release, plan=self.plan(schema, parameters))
 
@@ -93,7 +93,7 @@ class KeepsAnAnswerBack(WithFineRows):
         return fine_rows(Cut.leaves(schema), fine_counts(release.count).sum(axis=1), abs(int(again.sum())))
 
 
-LEAVES = DiffGenParams(epsilon="1", leaves=True)
+LEAVES = DiffGen(epsilon="1", leaves=True)
 WITH_CLASS = small_schemas()[0]
 
 

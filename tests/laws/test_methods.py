@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from planted_bugs import CountedOnce, OneTooSmall, RangeFromData, Wrapped
-from pydantic import ValidationError
 
 from scumble.auditing.laws.cases import parameters_for, settings_of, small_schemas
 from scumble.auditing.laws.methods import check_method, check_nothing_unpaid, check_plan, check_refusals, check_spending
@@ -17,8 +16,8 @@ from scumble.auditing.laws.queries import check_asked_queries
 from scumble.errors import CheckError, InputError
 from scumble.files.schema_file import parse_schema
 from scumble.methods import METHODS
-from scumble.methods.diffgen.method import COUNT, DiffGen
-from scumble.methods.diffgen.parameters import DiffGenParams
+from scumble.methods.diffgen.method import COUNT, DiffGenMethod
+from scumble.methods.diffgen.parameters import DiffGen
 from scumble.methods.method import Method
 from scumble.model.cut import Cut
 from scumble.model.plan import Plan
@@ -31,7 +30,7 @@ CASES = [
     for method in METHODS
     for settings in settings_of(method)
 ]
-LEAVES = DiffGenParams(epsilon="1", leaves=True)
+LEAVES = DiffGen(epsilon="1", leaves=True)
 WITH_CLASS = small_schemas()[0]
 FOUR = parse_schema(
     """
@@ -57,19 +56,19 @@ def test_every_method_keeps_the_laws(method: Method, settings: dict[str, Any], e
         check_method(method, schema, parameters)
 
 
-class CloseLevels(DiffGen):
+class CloseLevels(DiffGenMethod):
     """The default with levels so close together, and tables so few, that a handful of records passes through all."""
 
     levels = tuple(
         replace(level, below=bound, tables=tables)
-        for level, bound, tables in zip(DiffGen.levels, (1, 2, 4, 8, 16, inf), (2, 1, 3, 1, 2, 3), strict=True)
+        for level, bound, tables in zip(DiffGenMethod.levels, (1, 2, 4, 8, 16, inf), (2, 1, 3, 1, 2, 3), strict=True)
     )
 
 
 @pytest.mark.parametrize("records", [1, 100, 3_000, 10_000, 20_000, 10**6, "auto"])
 def test_the_laws_hold_whatever_was_counted(records: int | str) -> None:
-    method = CloseLevels() if records == "auto" else DiffGen()
-    parameters = DiffGenParams(epsilon="1", records=records)  # type: ignore[arg-type]
+    method = CloseLevels() if records == "auto" else DiffGenMethod()
+    parameters = DiffGen(epsilon="1", records=records)  # type: ignore[arg-type]
     served = check_refusals(method, [*small_schemas(), FOUR], parameters)
     assert FOUR in served
     for schema in served:
@@ -83,7 +82,7 @@ def test_every_method_refuses_what_is_no_parameter(method: Method, settings: dic
         wrong += [{**settings, "epsilon": value} for value in ("0", "-1", "nan", "inf", True, None, "1e9")]
         wrong.append(settings)
     for values in wrong:
-        with pytest.raises(ValidationError):
+        with pytest.raises(InputError):
             method.parameters(**values)
 
 
@@ -97,7 +96,7 @@ class PlansByChance(Wrapped):
 
     times = 0
 
-    def plan(self, schema: Schema, parameters: DiffGenParams) -> Plan:
+    def plan(self, schema: Schema, parameters: DiffGen) -> Plan:
         self.times += 1
         return replace(super().plan(schema, parameters), notes=(f"attempt {self.times}",))
 
@@ -105,14 +104,14 @@ class PlansByChance(Wrapped):
 class AsksForLess(Wrapped):
     """Plans, and declares, half of what the owner asked for."""
 
-    def plan(self, schema: Schema, parameters: DiffGenParams) -> Plan:
-        return DiffGen().plan(schema, parameters.model_copy(update={"epsilon": parameters.epsilon / 2}))
+    def plan(self, schema: Schema, parameters: DiffGen) -> Plan:
+        return DiffGenMethod().plan(schema, parameters.model_copy(update={"epsilon": parameters.epsilon / 2}))
 
 
 class TellsTheRows(Wrapped):
     """Publishes the exact number of rows in its story."""
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         rows = sum(len(block[0]) for block in holder._engine.blocks())
         return replace(super().run(schema, parameters, holder), story=(f"{rows} rows were read",))
 
@@ -120,7 +119,7 @@ class TellsTheRows(Wrapped):
 class DropsEmptyCells(Wrapped):
     """Publishes counts that its measured ones do not give."""
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         made = super().run(schema, parameters, holder)
         return replace(made, count=made.count + 1)
 
@@ -133,8 +132,8 @@ def test_broken_laws_are_noticed() -> None:
     with pytest.raises(CheckError, match="'story', which depends on rows"):
         check_nothing_unpaid(TellsTheRows(), WITH_CLASS, LEAVES)
     with pytest.raises(CheckError, match="'schema', which depends on rows"):
-        check_nothing_unpaid(RangeFromData(), WITH_CLASS, DiffGenParams(epsilon="1", rounds=1))
-    with pytest.raises(CheckError, match="no function"):
+        check_nothing_unpaid(RangeFromData(), WITH_CLASS, DiffGen(epsilon="1", rounds=1))
+    with pytest.raises(CheckError, match="do not follow from the measured"):
         check_spending(DropsEmptyCells(), WITH_CLASS, LEAVES)
     with pytest.raises(CheckError, match="other than it paid for"):
         check_spending(CountedOnce(), WITH_CLASS, LEAVES)
@@ -143,21 +142,21 @@ def test_broken_laws_are_noticed() -> None:
 class AsksTooMuch(Wrapped):
     """Counts under replace with the bound of add-remove."""
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         measured = holder.measure(OneTooSmall(cut=Cut.leaves(schema)), spend=COUNT)
-        made = DiffGen().run(
+        made = DiffGenMethod().run(
             schema, parameters, CentralHolder(engine=holder._engine, noise=holder._noise, plan=made_plan(schema))
         )
         return replace(made, measured=measured.reshape(made.measured.shape))
 
 
 def made_plan(schema: Schema) -> Plan:
-    return DiffGen().plan(schema, LEAVES)
+    return DiffGenMethod().plan(schema, LEAVES)
 
 
 def test_a_query_is_held_to_the_law_wherever_it_comes_from() -> None:
     under_replace = small_schemas()[1]
-    assert check_asked_queries(DiffGen(), under_replace, LEAVES) == 1
+    assert check_asked_queries(DiffGenMethod(), under_replace, LEAVES) == 1
     with pytest.raises(CheckError, match="declares a sensitivity of 1"):
         check_asked_queries(AsksTooMuch(), under_replace, LEAVES)
 
@@ -165,7 +164,7 @@ def test_a_query_is_held_to_the_law_wherever_it_comes_from() -> None:
 class RefusesSilently(Wrapped):
     """Fails on what it cannot serve, but not as a refusal."""
 
-    def plan(self, schema: Schema, parameters: DiffGenParams) -> Plan:
+    def plan(self, schema: Schema, parameters: DiffGen) -> Plan:
         if schema.target is None:
             raise InputError("no")
         return super().plan(schema, parameters)

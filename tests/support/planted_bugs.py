@@ -7,8 +7,8 @@ import numpy as np
 
 from scumble.auditing.neighbours import Pair, Rows
 from scumble.auditing.outcomes import Draws, finest_digit
-from scumble.methods.diffgen.method import COUNT, DiffGen
-from scumble.methods.diffgen.parameters import DiffGenParams, settle
+from scumble.methods.diffgen.method import COUNT, DiffGenMethod
+from scumble.methods.diffgen.parameters import DiffGen, settle
 from scumble.methods.diffgen.scores import PartitionScores, Score
 from scumble.model.counts import Integers
 from scumble.model.guarantee import Unit
@@ -91,19 +91,19 @@ class Wrapped:
 
     name = "diffgen"
     summary = "A planted bug."
-    parameters = DiffGenParams
+    parameters = DiffGen
 
-    def plan(self, schema: Schema, parameters: DiffGenParams) -> Plan:
-        return DiffGen().plan(schema, parameters)
+    def plan(self, schema: Schema, parameters: DiffGen) -> Plan:
+        return DiffGenMethod().plan(schema, parameters)
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
-        return DiffGen().run(schema, parameters, holder)
+    def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
+        return DiffGenMethod().run(schema, parameters, holder)
 
 
 class CountedOnce(Wrapped):
     """The counts are told twice, each time for the whole price, and charged once."""
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         made = super().run(schema, parameters, holder)
         holder.purse._left[COUNT] = 1
         again = super().run(schema, parameters, holder)
@@ -113,7 +113,7 @@ class CountedOnce(Wrapped):
 class Averaged(Wrapped):
     """The same, and only the average of both is told: in halves, so that nothing is rounded."""
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         made = super().run(schema, parameters, holder)
         holder.purse._left[COUNT] = 1
         again = super().run(schema, parameters, holder)
@@ -123,7 +123,7 @@ class Averaged(Wrapped):
 class RangeFromData(Wrapped):
     """The grid of the first numeric attribute ends at the largest value that occurs."""
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         made = super().run(schema, parameters, holder)
         highest = largest_code(schema, holder)
         attributes = tuple(
@@ -138,7 +138,7 @@ class RangeFromData(Wrapped):
 class NeverAboveTheLargest(Wrapped):
     """Splits above the largest value that occurs are not offered, as in the authors' program."""
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         highest, choose = largest_code(schema, holder), holder.choose
 
         def choose_below(query: PartitionScores, *, spend: str, log_weights: list[float]) -> int:
@@ -157,12 +157,12 @@ class NeverAboveTheLargest(Wrapped):
 class BestOfSeveral(Wrapped):
     """The owner tries one round and two, and keeps the second where it describes the rows better, as the paper says."""
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         tried = []
         for rounds in (1, 2):
             chosen = parameters.model_copy(update={"rounds": rounds})
             fresh = CentralHolder(engine=holder._engine, noise=holder._noise, plan=self.plan(schema, chosen))
-            tried.append(DiffGen().run(schema, chosen, fresh))
+            tried.append(DiffGenMethod().run(schema, chosen, fresh))
         return max(tried, key=lambda made: self._agreement(made, holder))
 
     def _agreement(self, made: CellRelease, holder: CentralHolder) -> int:
@@ -180,7 +180,7 @@ class BestOfSeveral(Wrapped):
 class GiniClaimedMonotone(Wrapped):
     """DiffGen by gini at the monotone price."""
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         choose = holder.choose
         assert settle(schema, parameters).score is Score.GINI
         holder.choose = lambda query, **options: choose(  # type: ignore[method-assign]
@@ -192,7 +192,7 @@ class GiniClaimedMonotone(Wrapped):
 class ReplacedOneTooSmall(Wrapped):
     """The finest table under replace, with the noise of add-remove."""
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: CentralHolder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         measure = holder.measure
         holder.measure = lambda query, **options: measure(  # type: ignore[method-assign]
             OneTooSmall(cut=query.cut, resolution=query.resolution), **options

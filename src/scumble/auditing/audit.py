@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from scumble.auditing.laws.cases import declared_epsilon, served_schema
 from scumble.errors import InputError
 from scumble.flows.progress import Progress
-from scumble.flows.release import method_named, parameters_of, schema_of
+from scumble.flows.release import schema_of
+from scumble.methods import Params, method_and_parameters
 from scumble.methods.method import Method
 from scumble.model.budget import budget_text, parse_budget
 from scumble.model.guarantee import Unit, Unproven
@@ -103,7 +104,7 @@ class Subject:
 
 
 def audit(
-    method: str | Method = "diffgen",
+    method: str | Params | Method = "diffgen",
     *,
     schema: Schema | str | Path | None = None,
     judged: int = 10_000,
@@ -135,7 +136,7 @@ def audit(
 
 
 def method_subject(
-    method: str | Method,
+    method: str | Params | Method,
     *,
     schema: Schema | str | Path | None = None,
     pairs: "Sequence[Pair] | None" = None,
@@ -146,8 +147,10 @@ def method_subject(
     from scumble.auditing.mechanisms import WholeRelease
     from scumble.auditing.neighbours import candidate_pairs
 
-    chosen = method_named(method) if isinstance(method, str) else method
-    settings = parameters_of(chosen, parameters)
+    if isinstance(method, str | Params):
+        chosen, settings = method_and_parameters(method, parameters)
+    else:
+        chosen, settings = method, method.parameters(**parameters)
     public = served_schema(chosen, settings) if schema is None else schema_of(schema)
     mechanism = WholeRelease(method=chosen, schema=public, parameters=settings)
     guarantee = mechanism.plan.guarantee

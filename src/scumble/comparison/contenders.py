@@ -18,7 +18,8 @@ from scumble.comparison.trials import CodedTable
 from scumble.engines.memory import MemoryEngine
 from scumble.errors import InputError
 from scumble.flows.evaluate import training_sample
-from scumble.flows.release import method_named, parameters_of, run
+from scumble.flows.release import run
+from scumble.methods import method_named
 from scumble.mining.benchmark.sample import Sample
 from scumble.mining.benchmark.scores import accuracy, area_under_curve, score
 from scumble.model.schema import Schema
@@ -87,7 +88,7 @@ class OurMethod:
     ) -> Scores:
         del seed, kept
         chosen = method_named(self.method)
-        parameters = parameters_of(chosen, {**self.parameters, "epsilon": epsilon})
+        parameters = chosen.parameters(**{**self.parameters, "epsilon": epsilon})
         engine = MemoryEngine([train.columns], train.schema)
         began = time.process_time()
         plan = chosen.plan(train.schema, parameters)
@@ -133,7 +134,7 @@ class SeveralOwners:
     ) -> Scores:
         del kept
         chosen = method_named(JOINT_METHOD)
-        parameters = parameters_of(chosen, {**self.parameters, "epsilon": epsilon})
+        parameters = chosen.parameters(**{**self.parameters, "epsilon": epsilon})
         parts = several_owners.split_among_owners(train.columns, self.owners, seed)
         began = time.process_time()
         if self.jointly:
@@ -241,7 +242,7 @@ def contender_of(text: str) -> Contender:
     chosen = method_named(JOINT_METHOD if owners else name)
     if owners:
         parameters = chosen.parameters.jointly(parameters)
-    parameters_of(chosen, {**parameters, "epsilon": "1"})
+    chosen.parameters(**{**parameters, "epsilon": "1"})
     if owners and owners["way"]:
         return SeveralOwners(
             label=text, owners=int(owners["owners"]), jointly=owners["way"] == "joint", parameters=parameters

@@ -12,7 +12,8 @@ import numpy as np
 from scumble.engines.coding import Block, code_blocks
 from scumble.engines.memory import MemoryEngine
 from scumble.flows.evaluate import training_sample
-from scumble.flows.release import method_named, parameters_of, run
+from scumble.flows.release import run
+from scumble.methods import method_named
 from scumble.mining.benchmark.sample import Sample
 from scumble.mining.benchmark.scores import score
 from scumble.model.counts import Integers
@@ -69,7 +70,7 @@ def trial(
     """Scores on `test` of classifiers trained on one release of `train`: on its recommended table or the named one."""
     chosen = method_named(method)
     engine = MemoryEngine([train.columns], train.schema)
-    settings = parameters_of(chosen, dict(parameters))
+    settings = chosen.parameters(**dict(parameters))
     plan = chosen.plan(train.schema, settings)
     made = run(chosen, train.schema, settings, engine, PaidNoise(), plan=plan)
     sample = training_sample(made, table)

@@ -16,10 +16,10 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from scumble.errors import InputError
 from scumble.files.hierarchy_file import read_hierarchy
-from scumble.files.validation import first_problem
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Domain, Grid, Nested, Tree
+from scumble.model.validation import first_problem
 
 FORMAT = "schema/1"
 

@@ -19,7 +19,7 @@ from scumble.joint.holder import joint_plan
 from scumble.joint.network.certificates import make_key, read_certificate
 from scumble.joint.protocol.roles import default_threshold
 from scumble.joint.session.agreement import Agreement, agreement_from, read_agreement
-from scumble.methods.method import Method, Params
+from scumble.methods import Method, Params, method_and_parameters, method_named
 from scumble.model.guarantee import Unit
 from scumble.model.plan import Plan
 from scumble.model.release import Release
@@ -56,8 +56,7 @@ class PlannedAgreement:
 def prepare(agreement: Agreement | str | Path) -> PlannedAgreement:
     """Read an agreement and derive its plan. No data is read."""
     agreed = agreement if isinstance(agreement, Agreement) else read_agreement(Path(agreement))
-    method = flow.method_named(agreed.method)
-    parameters = flow.parameters_of(method, dict(agreed.parameters))
+    method, parameters = method_and_parameters(agreed.method, agreed.parameters)
     schema = agreed.schema_
     if schema.unit is not Unit.ADD_REMOVE:
         raise InputError(
@@ -95,8 +94,8 @@ def write_agreement(
     unknown = set(given) - set(parties)
     if unknown:
         raise InputError(f"--certificate names {sorted(unknown)[0]!r}, which is not a party. Add it with --party.")
-    named = flow.method_named(method)
-    chosen = flow.parameters_of(named, named.parameters.jointly(parameters))
+    named = method_named(method)
+    chosen = named.parameters(**named.parameters.jointly(parameters))
     computing = sum(bool(party["computes"]) for party in parties.values())
     with staging(folder) as stage:
         pinned = {

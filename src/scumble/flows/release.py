@@ -11,19 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from scumble.engines import ENGINES, Engine
 from scumble.errors import InputError
 from scumble.files.atomic_folder import staging
 from scumble.files.kinds import kind_of
 from scumble.files.release_folder import write_release
 from scumble.files.schema_file import read_schema
-from scumble.files.validation import wrong_parameter
 from scumble.files.verify import verify_folder
 from scumble.flows.charge import charged_rows, check_accepted, reporting_charge
 from scumble.flows.progress import Progress
-from scumble.methods import METHODS
+from scumble.methods import method_and_parameters
 from scumble.methods.method import Method, Params
 from scumble.model.guarantee import to_json
 from scumble.model.plan import Plan
@@ -61,29 +58,14 @@ def release_summary(folder: Path, release: Release) -> dict[str, Any]:
     }
 
 
-def method_named(name: str) -> Method:
-    for method in METHODS:
-        if method.name == name:
-            return method
-    raise InputError(f"There is no method {name!r}. There is: {', '.join(method.name for method in METHODS)}.")
-
-
-def parameters_of(method: Method, values: dict[str, Any]) -> Params:
-    """A method's parameters from plain values, checked."""
-    try:
-        return method.parameters(**values)
-    except ValidationError as error:
-        raise InputError(f"{method.name}: {wrong_parameter(error)} See `scumble release --help`.") from error
-
-
 def schema_of(schema: Schema | str | Path) -> Schema:
     return schema if isinstance(schema, Schema) else read_schema(Path(schema))
 
 
-def plan(*, schema: Schema | str | Path, method: str = "diffgen", **parameters: Any) -> Plan:
+def plan(*, schema: Schema | str | Path, method: str | Params = "diffgen", **parameters: Any) -> Plan:
     """What a release would cost, spend by spend. No data is involved."""
-    chosen = method_named(method)
-    return chosen.plan(schema_of(schema), parameters_of(chosen, parameters))
+    chosen, settings = method_and_parameters(method, parameters)
+    return chosen.plan(schema_of(schema), settings)
 
 
 def release(
@@ -91,7 +73,7 @@ def release(
     *,
     schema: Schema | str | Path,
     out: str | Path,
-    method: str = "diffgen",
+    method: str | Params = "diffgen",
     dataset: str | None = None,
     ledger: str | Path | None = None,
     engine: str = "memory",
@@ -111,8 +93,7 @@ def release(
     tell = progress or (lambda label, done, total: None)
     with reporting_charge() as charge:
         public = schema_of(schema)
-        chosen = method_named(method)
-        settings = parameters_of(chosen, parameters)
+        chosen, settings = method_and_parameters(method, parameters)
         planned = chosen.plan(public, settings)
         check_accepted(planned.guarantee, accept)
         source = open_source(data, delimiter=delimiter, engine=engine)

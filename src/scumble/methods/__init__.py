@@ -1,9 +1,63 @@
-"""The methods there are. A new one is a folder here and a line in `METHODS`."""
+"""The available methods, and their parameters as importable values.
 
-from scumble.methods.diffgen.method import DiffGen
-from scumble.methods.histograms.method import Histograms
-from scumble.methods.mdav.method import I_MDAV, MDAV, PLAIN, S_MDAV
-from scumble.methods.method import Method
-from scumble.methods.microaggregate.method import Microaggregate
+`scumble.release(..., method=DiffGen(epsilon="1"))` is `scumble.release(..., method="diffgen", epsilon="1")`. A new
+method is a folder here and a line in `METHODS`.
+"""
 
-METHODS: tuple[Method, ...] = (DiffGen(), Histograms(), Microaggregate(), MDAV(), I_MDAV, S_MDAV, PLAIN)
+from collections.abc import Mapping
+from typing import Any
+
+from scumble.errors import InputError
+from scumble.methods.diffgen.method import DiffGenMethod
+from scumble.methods.diffgen.parameters import DiffGen
+from scumble.methods.histograms.method import Histograms, HistogramsMethod
+from scumble.methods.mdav.method import I_MDAV, IMDAV, MDAV, PLAIN, S_MDAV, SMDAV, MDAVMethod, Plain
+from scumble.methods.method import Method, Params
+from scumble.methods.microaggregate.method import MicroaggregateMethod
+from scumble.methods.microaggregate.parameters import Microaggregate
+
+__all__ = [
+    "IMDAV",
+    "MDAV",
+    "METHODS",
+    "SMDAV",
+    "DiffGen",
+    "Histograms",
+    "Method",
+    "Microaggregate",
+    "Params",
+    "Plain",
+    "method_and_parameters",
+    "method_named",
+]
+
+METHODS: tuple[Method, ...] = (
+    DiffGenMethod(),
+    HistogramsMethod(),
+    MicroaggregateMethod(),
+    MDAVMethod(),
+    I_MDAV,
+    S_MDAV,
+    PLAIN,
+)
+
+
+def method_named(name: str) -> Method:
+    for method in METHODS:
+        if method.name == name:
+            return method
+    raise InputError(f"Unknown method {name!r}. Available: {', '.join(method.name for method in METHODS)}.")
+
+
+def method_and_parameters(method: str | Params, values: Mapping[str, Any]) -> tuple[Method, Params]:
+    """A method by its name and the values of its parameters, or by its parameters, which know their method."""
+    if isinstance(method, str):
+        named = method_named(method)
+        return named, named.parameters(**values)
+    if values:
+        raise InputError(f"Parameters are given as {method!r} and as {', '.join(values)}. Give them one way only.")
+    for each in METHODS:
+        if each.parameters is type(method):
+            return each, method
+    available = ", ".join(each.parameters.__name__ for each in METHODS)
+    raise InputError(f"{type(method).__name__} are not the parameters of a method. Available: {available}.")

@@ -2,15 +2,24 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, ClassVar, Protocol
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, ValidationInfo, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    PlainSerializer,
+    ValidationError,
+    ValidationInfo,
+    WithJsonSchema,
+)
 
 from scumble.errors import InputError
 from scumble.model.budget import budget_text, parse_budget
 from scumble.model.plan import Plan
 from scumble.model.release import Release
 from scumble.model.schema import Schema
+from scumble.model.validation import wrong_parameter
 from scumble.privacy.holder import Holder
 
 
@@ -31,9 +40,21 @@ Exact = Annotated[
 
 
 class Params(BaseModel):
-    """Parameters of a method: public, validated once, written into the release."""
+    """Parameters of a method: public, keyword-only, frozen, validated once, written into the release."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    method_name: ClassVar[str] = "the method"
+
+    def __init__(self, /, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise InputError(f"{self.method_name}: {wrong_parameter(error)} See `scumble release --help`.") from error
+
+    def __repr__(self) -> str:
+        """The parameters that were given, as they could be given again."""
+        given = self.model_dump(mode="json", exclude_unset=True)
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     @classmethod
     def jointly(cls, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -58,7 +79,10 @@ class Method(Protocol):
         """All spends, adding up to the guarantee. Raises where the method cannot serve the schema."""
 
     def run(self, schema: Schema, parameters: Any, holder: Holder) -> Release:
-        """Ask for what was planned and turn the answers into a release."""
+        """Ask for what the holder's plan has and turn the answers into a release.
+
+        The plan is not made again: the release publishes `holder.plan`.
+        """
 
 
 def require_target(schema: Schema, method: str) -> None:

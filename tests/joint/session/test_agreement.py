@@ -234,7 +234,7 @@ def test_a_party_can_create_its_own_key(folder: Path) -> None:
         ([*THREE, "--threshold", "2"], "The threshold is 2"),
         ([*THREE, "--score", "gini"], "divides"),
         ([*THREE, "--selection", "published"], "published mode"),
-        ([*THREE, "--method", "nothing"], "There is no method"),
+        ([*THREE, "--method", "nothing"], "Unknown method"),
         ([*THREE[:4], "--party", "east"], "not of the form"),
         ([*THREE, "--party", "north=host:9"], "twice"),
         ([*THREE, "--certificate", "west=schema.yaml"], "not a party"),

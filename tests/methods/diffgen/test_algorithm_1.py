@@ -21,8 +21,8 @@ from scumble.auditing.laws.queries import engine_of
 from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
 from scumble.methods.diffgen.algorithm_1 import choose_as_published
-from scumble.methods.diffgen.method import PUBLISHED_RESOLUTION, DiffGen
-from scumble.methods.diffgen.parameters import DiffGenParams, settle
+from scumble.methods.diffgen.method import PUBLISHED_RESOLUTION, DiffGenMethod
+from scumble.methods.diffgen.parameters import DiffGen, settle
 from scumble.model.counts import Integers
 from scumble.model.rounding import Rounding
 from scumble.privacy.holder import CentralHolder
@@ -138,13 +138,13 @@ class Enumerating:
         return choice
 
 
-def parameters(score: str, rounds: int) -> DiffGenParams:
-    return DiffGenParams(epsilon=EPSILON[score], selection="published", score=score, rounds=rounds)
+def parameters(score: str, rounds: int) -> DiffGen:
+    return DiffGen(epsilon=EPSILON[score], selection="published", score=score, rounds=rounds)
 
 
 def choose(score: str, rounds: int, noise: object) -> State:
     chosen = parameters(score, rounds)
-    plan = DiffGen().plan(SCHEMA, chosen)
+    plan = DiffGenMethod().plan(SCHEMA, chosen)
     holder = CentralHolder(engine=engine_of(SCHEMA, CODED), noise=noise, plan=plan)  # type: ignore[arg-type]
     return state_of(choose_as_published(SCHEMA, settle(SCHEMA, chosen), holder, lambda step: None))
 
@@ -218,10 +218,10 @@ def test_published_counts_have_the_papers_frequencies() -> None:
     With 12,000 draws noise of 30 % more or less stays unnoticed less than once in 10^9 runs.
     """
     runs = 3_000
-    chosen = DiffGenParams(epsilon="1", selection="published", rounds=1)
+    chosen = DiffGen(epsilon="1", selection="published", rounds=1)
     seen: Counter[int] = Counter()
     for _ in range(runs):
-        made = run(DiffGen(), SCHEMA, chosen, engine_of(SCHEMA, []), PaidNoise())
+        made = run(DiffGenMethod(), SCHEMA, chosen, engine_of(SCHEMA, []), PaidNoise())
         seen.update(made.count.ravel().tolist())
     assert sum(seen.values()) >= 4 * runs
     assert not chi_square_rejects(seen, rounded_continuous_law(2.0, 0))
@@ -230,7 +230,7 @@ def test_published_counts_have_the_papers_frequencies() -> None:
 
 
 def test_the_budget_is_divided_as_in_line_three() -> None:
-    plan = DiffGen().plan(SCHEMA, DiffGenParams(epsilon="1", selection="published", rounds=10))
+    plan = DiffGenMethod().plan(SCHEMA, DiffGen(epsilon="1", selection="published", rounds=10))
     price = Fraction(1, 2 * (1 + 2 * 10))
     assert [(spend.epsilon, spend.times) for spend in plan.spends] == [
         (price, 1),
@@ -244,4 +244,4 @@ def test_published_mode_is_for_add_remove() -> None:
     text = "scumble: schema/1\nunit: replace\nrows: 3\ntarget: class\nattributes:\n  a: {numeric: {edges: [0, 1, 2]}}\n"
     schema = parse_schema(text + "  class: {classes: [x, y]}\n")
     with pytest.raises(InputError, match="add-remove"):
-        DiffGen().plan(schema, DiffGenParams(epsilon="1", selection="published"))
+        DiffGenMethod().plan(schema, DiffGen(epsilon="1", selection="published"))

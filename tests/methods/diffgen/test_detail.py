@@ -21,8 +21,8 @@ from scumble.methods.diffgen.detail.measure import table_shares
 from scumble.methods.diffgen.detail.queries import Margins, StageChoice, StageCounts
 from scumble.methods.diffgen.detail.rows import Rows, deal
 from scumble.methods.diffgen.detail.shrinkage import USUAL, consistent, drawn, odds_of_cells, shifts_of
-from scumble.methods.diffgen.method import DiffGen
-from scumble.methods.diffgen.parameters import DiffGenParams
+from scumble.methods.diffgen.method import DiffGenMethod
+from scumble.methods.diffgen.parameters import DiffGen
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut, Specialization
 from scumble.model.guarantee import Unit
@@ -280,8 +280,8 @@ def test_every_row_has_each_class_as_often_as_its_chance_says() -> None:
 def test_fine_rows_keep_to_their_cells_on_any_table(data: st.DataObject) -> None:
     schema = data.draw(schemas().filter(usable))
     rows = data.draw(coded_rows(schema, most_rows=20))
-    parameters = DiffGenParams(epsilon=data.draw(st.sampled_from(["1/10", "3", "40"])))
-    method = DiffGen()
+    parameters = DiffGen(epsilon=data.draw(st.sampled_from(["1/10", "3", "40"])))
+    method = DiffGenMethod()
     plan = method.plan(schema, parameters)
     assert sum((spend.total(schema.unit) for spend in plan.spends), Fraction(0)) == parameters.epsilon
     holder = CentralHolder(engine=engine_of(schema, rows), noise=PaidNoise(), plan=plan)
@@ -293,12 +293,12 @@ def test_fine_rows_keep_to_their_cells_on_any_table(data: st.DataObject) -> None
 
 
 def test_detail_is_left_out_where_somebody_settles_the_cells() -> None:
-    assert DiffGenParams(epsilon=1).in_detail
-    assert DiffGenParams(epsilon=1, rounds=3, detail="yes").in_detail
+    assert DiffGen(epsilon=1).in_detail
+    assert DiffGen(epsilon=1, rounds=3, detail="yes").in_detail
     for given_too in ({"rounds": 3}, {"score": "gini"}, {"selection_share": "1/2"}, {"leaves": True}, {"detail": "no"}):
-        assert not DiffGenParams(epsilon=1, **given_too).in_detail
+        assert not DiffGen(epsilon=1, **given_too).in_detail
     with pytest.raises(ValueError, match="detail"):
-        DiffGenParams(epsilon=1, selection="published", detail="yes")
+        DiffGen(epsilon=1, selection="published", detail="yes")
 
 
 def test_consistent_tables_keep_their_totals() -> None:

@@ -8,8 +8,8 @@ import pytest
 from scumble.engines import ENGINES
 from scumble.files.schema_file import parse_schema
 from scumble.methods.diffgen.algorithm_1 import choose_as_published
-from scumble.methods.diffgen.method import DiffGen
-from scumble.methods.diffgen.parameters import DiffGenParams, settle
+from scumble.methods.diffgen.method import DiffGenMethod
+from scumble.methods.diffgen.parameters import DiffGen, settle
 from scumble.model.counts import Integers, Tabulation
 from scumble.model.cut import Cut, Specialization
 from scumble.privacy.holder import CentralHolder
@@ -105,8 +105,8 @@ def test_example_3_step_by_step() -> None:
     # Split value of Age: position 22, the 22nd candidate. Then the candidates are Any_Job (0) and Age (1).
     # After Any_Job they are Professional (0), Artist (1), Age (2). Then both halves of Age get a split value.
     noise = Scripted([AGE_40 - 1, 0, 2, 0, 0])
-    parameters = DiffGenParams(epsilon="1", selection="published", rounds=2)
-    plan = DiffGen().plan(SCHEMA, parameters)
+    parameters = DiffGen(epsilon="1", selection="published", rounds=2)
+    plan = DiffGenMethod().plan(SCHEMA, parameters)
     engine = ENGINES["memory"].open(open_source(TABLE_1A).batches(SCHEMA), SCHEMA)
     steps: list[Specialization] = []
     holder = CentralHolder(engine=engine, noise=noise, plan=plan)
@@ -126,7 +126,7 @@ def test_example_3_step_by_step() -> None:
         ("Artist", "[18,40)"): 4,
         ("Artist", "[40,65)"): 0,
     }
-    measured = DiffGen().run(
+    measured = DiffGenMethod().run(
         SCHEMA, parameters, CentralHolder(engine=engine, noise=Scripted([AGE_40 - 1, 0, 2, 0, 0]), plan=plan)
     )
     assert measured.count.tolist() == [[2, 1], [0, 1], [2, 2], [0, 0]]

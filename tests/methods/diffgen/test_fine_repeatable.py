@@ -17,8 +17,8 @@ from scumble.files.schema_file import parse_schema
 from scumble.files.verify import verify_folder
 from scumble.methods.diffgen.detail.measure import Cells, add_detail
 from scumble.methods.diffgen.detail.queries import Margins, StageChoice, StageCounts
-from scumble.methods.diffgen.method import DiffGen
-from scumble.methods.diffgen.parameters import LEVELS, RECORDS_SHARE, DiffGenParams, level_for, settle
+from scumble.methods.diffgen.method import DiffGenMethod
+from scumble.methods.diffgen.parameters import LEVELS, RECORDS_SHARE, DiffGen, level_for, settle
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut
 from scumble.model.guarantee import Unit
@@ -82,8 +82,8 @@ class Told:
 
 @pytest.mark.parametrize("epsilon", ["0.05", "1"])
 def test_fine_rows_can_be_drawn_again_from_the_folder(tmp_path: Path, epsilon: str) -> None:
-    parameters = DiffGenParams(epsilon=epsilon, detail="yes")
-    made = run(DiffGen(), MANY, parameters, MemoryEngine([rows_of(MANY, 2000)], MANY), PaidNoise())
+    parameters = DiffGen(epsilon=epsilon, detail="yes")
+    made = run(DiffGenMethod(), MANY, parameters, MemoryEngine([rows_of(MANY, 2000)], MANY), PaidNoise())
     write_release(made, tmp_path, {})
     verify_folder(tmp_path)
     release = read_release(tmp_path)
@@ -92,7 +92,7 @@ def test_fine_rows_can_be_drawn_again_from_the_folder(tmp_path: Path, epsilon: s
     document = dict(release.documents["detail"])
     records = sum(document.pop("records counted"))
     level = level_for(LEVELS, schema, parameters.epsilon, records)
-    detail = settle(schema, DiffGenParams(**release.parameters), level).detail
+    detail = settle(schema, DiffGen(**release.parameters), level).detail
     assert detail is not None
     told: Any = Told(schema, document)
     cells = Cells(
@@ -109,6 +109,6 @@ def test_fine_rows_can_be_drawn_again_from_the_folder(tmp_path: Path, epsilon: s
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1"])
 def test_detail_keeps_every_law_of_a_method(epsilon: str) -> None:
-    parameters = DiffGenParams(epsilon=epsilon, detail="yes")
+    parameters = DiffGen(epsilon=epsilon, detail="yes")
     for schema in [schema for schema in small_schemas() if schema.target is not None]:
-        check_method(DiffGen(), schema, parameters)
+        check_method(DiffGenMethod(), schema, parameters)

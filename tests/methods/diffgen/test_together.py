@@ -9,15 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from planned_runs import run
-from pydantic import ValidationError
 from strategies import coded_rows, cuts, schemas
 
 from scumble.auditing.laws.queries import engine_of, exact_answer
 from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
 from scumble.methods.diffgen.cell_bounds import descend, most_cells
-from scumble.methods.diffgen.method import CHOOSE, COUNT, COUNT_RECORDS, REST, DiffGen
-from scumble.methods.diffgen.parameters import LEVELS, RECORDS_SHARE, DiffGenParams, level_for, settle
+from scumble.methods.diffgen.method import CHOOSE, COUNT, COUNT_RECORDS, REST, DiffGenMethod
+from scumble.methods.diffgen.parameters import LEVELS, RECORDS_SHARE, DiffGen, level_for, settle
 from scumble.methods.diffgen.scores import PURITY_SCALE, Candidate, PartitionScores, Score
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut
@@ -112,7 +111,7 @@ def test_a_long_grid_weighs_as_much_as_one_category() -> None:
     """On an empty table all scores are equal. Under the exponential mechanism's weights exp(score / scale), all hundred
     splits of a grid together have the weight of the one split of a tree."""
     noise = Watching()
-    run(DiffGen(), SCHEMA, DiffGenParams(epsilon="1", rounds=1), engine_of(SCHEMA, []), noise)
+    run(DiffGenMethod(), SCHEMA, DiffGen(epsilon="1", rounds=1), engine_of(SCHEMA, []), noise)
     asked = noise.selections[0]
     scale = float(
         selection_scale(sensitivity=asked["sensitivity"], monotone=asked["monotone"], epsilon=asked["epsilon"])
@@ -127,8 +126,8 @@ def test_a_long_grid_weighs_as_much_as_one_category() -> None:
 )
 def test_each_score_is_charged_by_its_own_sensitivity(score: str, monotone: bool, bound: int) -> None:
     noise = Watching()
-    parameters = DiffGenParams(epsilon="1", rounds=2, score=score, selection_share="2/3")
-    run(DiffGen(), SCHEMA, parameters, engine_of(SCHEMA, [(5, 0, 0), (60, 1, 1)]), noise)
+    parameters = DiffGen(epsilon="1", rounds=2, score=score, selection_share="2/3")
+    run(DiffGenMethod(), SCHEMA, parameters, engine_of(SCHEMA, [(5, 0, 0), (60, 1, 1)]), noise)
     assert [each["monotone"] for each in noise.selections] == [monotone] * 2
     assert [each["sensitivity"] for each in noise.selections] == [bound << OFFSET_BITS] * 2
     assert [each["epsilon"] for each in noise.selections] == [Fraction(1, 3)] * 2
@@ -144,7 +143,7 @@ def test_under_replace_nothing_is_monotone_and_counts_cost_double() -> None:
     )
     noise = Watching()
     made = run(
-        DiffGen(), schema, DiffGenParams(epsilon="2", score="accuracy"), engine_of(schema, [(1, 0), (7, 1)]), noise
+        DiffGenMethod(), schema, DiffGen(epsilon="2", score="accuracy"), engine_of(schema, [(1, 0), (7, 1)]), noise
     )
     assert not any(each["monotone"] for each in noise.selections)
     assert noise.counts[0]["sensitivity"] == 2
@@ -163,10 +162,10 @@ def test_under_replace_nothing_is_monotone_and_counts_cost_double() -> None:
 def test_cells_stay_within_the_plan_and_the_limit(
     schema: Schema, rounds: int, max_cells: int, score: str, data: st.DataObject
 ) -> None:
-    parameters = DiffGenParams(epsilon="1", rounds=rounds, max_cells=max_cells, score=score)
-    plan = DiffGen().plan(schema, parameters)
+    parameters = DiffGen(epsilon="1", rounds=rounds, max_cells=max_cells, score=score)
+    plan = DiffGenMethod().plan(schema, parameters)
     rows = data.draw(coded_rows(schema))
-    made = run(DiffGen(), schema, parameters, engine_of(schema, rows), PaidNoise())
+    made = run(DiffGenMethod(), schema, parameters, engine_of(schema, rows), PaidNoise())
     assert len(made.count) <= plan.cells_at_most <= max_cells
     assert made.plan == plan
     assert (made.count >= 0).all()
@@ -189,15 +188,15 @@ def test_the_bound_on_cells_is_reached() -> None:
 
 def test_no_specialization_within_the_limit_is_refused_before_any_data() -> None:
     with pytest.raises(InputError, match="max_cells"):
-        DiffGen().plan(SCHEMA, DiffGenParams(epsilon="1", max_cells=1))
+        DiffGenMethod().plan(SCHEMA, DiffGen(epsilon="1", max_cells=1))
 
 
 def test_leaves_publish_the_full_table_with_the_whole_budget() -> None:
-    parameters = DiffGenParams(epsilon="0.7", leaves=True)
-    plan = DiffGen().plan(SCHEMA, parameters)
+    parameters = DiffGen(epsilon="0.7", leaves=True)
+    plan = DiffGenMethod().plan(SCHEMA, parameters)
     assert [(spend.label, spend.epsilon) for spend in plan.spends] == [(COUNT, Fraction("0.7"))]
     noise = Watching()
-    made = run(DiffGen(), SCHEMA, parameters, engine_of(SCHEMA, [(5, 0, 0)]), noise)
+    made = run(DiffGenMethod(), SCHEMA, parameters, engine_of(SCHEMA, [(5, 0, 0)]), noise)
     assert noise.selections == []
     assert len(made.count) == plan.cells_at_most == 202
     assert made.schema["age"].domain.size == 101
@@ -205,7 +204,7 @@ def test_leaves_publish_the_full_table_with_the_whole_budget() -> None:
 
 def test_leaves_beyond_the_limit_are_refused_with_the_number_and_what_to_change() -> None:
     with pytest.raises(InputError, match=r"202 cells.*--max-cells.*'age' with 101"):
-        DiffGen().plan(SCHEMA, DiffGenParams(epsilon="1", leaves=True, max_cells=201))
+        DiffGenMethod().plan(SCHEMA, DiffGen(epsilon="1", leaves=True, max_cells=201))
 
 
 def test_single_children_are_passed_through_for_free() -> None:
@@ -214,7 +213,7 @@ def test_single_children_are_passed_through_for_free() -> None:
         "  c: {classes: [p, q]}\n"
     )
     assert [node.label for node in descend(Cut.top(schema)).nodes["t"]] == ["Only"]
-    made = run(DiffGen(), schema, DiffGenParams(epsilon="1", rounds=5), engine_of(schema, [(0, 0)]), PaidNoise())
+    made = run(DiffGenMethod(), schema, DiffGen(epsilon="1", rounds=5), engine_of(schema, [(0, 0)]), PaidNoise())
     assert made.schema["t"].domain.labels == ("x", "y")
     assert made.story == ("t: Only -> A | y",)
 
@@ -223,9 +222,11 @@ def test_rounds_that_find_nothing_to_split_stay_unspent() -> None:
     schema = parse_schema(
         "scumble: schema/1\ntarget: c\nattributes:\n  t: {taxonomy: {Any: {x: , y: }}}\n  c: {classes: [p, q]}\n"
     )
-    parameters = DiffGenParams(epsilon="1", rounds=6)
-    holder = CentralHolder(engine=engine_of(schema, []), noise=PaidNoise(), plan=DiffGen().plan(schema, parameters))
-    made = DiffGen().run(schema, parameters, holder)
+    parameters = DiffGen(epsilon="1", rounds=6)
+    holder = CentralHolder(
+        engine=engine_of(schema, []), noise=PaidNoise(), plan=DiffGenMethod().plan(schema, parameters)
+    )
+    made = DiffGenMethod().run(schema, parameters, holder)
     assert holder.purse.left == {CHOOSE: 5, COUNT: 0}
     assert made.plan.guarantee.epsilon == 1
 
@@ -253,34 +254,34 @@ def test_rounds_that_find_nothing_to_split_stay_unspent() -> None:
     ],
 )
 def test_bad_parameters_are_refused(values: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError):
-        DiffGenParams(**values)
+    with pytest.raises(InputError):
+        DiffGen(**values)
 
 
 @given(st.fractions(min_value=Fraction(1, 1000), max_value=20))
 def test_defaults_of_cells_follow_from_epsilon_and_the_plan_adds_up(epsilon: Fraction) -> None:
-    parameters = DiffGenParams(epsilon=epsilon, detail="no")
-    plan = DiffGen().plan(SCHEMA, parameters)
+    parameters = DiffGen(epsilon=epsilon, detail="no")
+    plan = DiffGenMethod().plan(SCHEMA, parameters)
     assert sum(spend.total(Unit.ADD_REMOVE) for spend in plan.spends) == epsilon
     assert settle(SCHEMA, parameters).rounds in range(1, 9)
 
 
 @given(st.fractions(min_value=Fraction(1, 1000), max_value=20), st.integers(1, 10**9))
 def test_a_public_number_of_records_is_not_counted(epsilon: Fraction, records: int) -> None:
-    plan = DiffGen().plan(SCHEMA, DiffGenParams(epsilon=epsilon, records=records))
+    plan = DiffGenMethod().plan(SCHEMA, DiffGen(epsilon=epsilon, records=records))
     assert sum(spend.total(Unit.ADD_REMOVE) for spend in plan.spends) == epsilon
     assert {COUNT_RECORDS, REST}.isdisjoint(spend.label for spend in plan.spends)
 
 
 @given(st.fractions(min_value=Fraction(1, 100), max_value=20), st.integers(-1000, 10**6))
 def test_cells_are_no_more_than_their_noise_can_bear(epsilon: Fraction, records: int) -> None:
-    parameters = DiffGenParams(epsilon=epsilon)
+    parameters = DiffGen(epsilon=epsilon)
     level = level_for(LEVELS, SCHEMA, epsilon, records)
     settled = settle(SCHEMA, parameters, level, records)
     scale = 1 / (epsilon * settled.cell_share * (1 - settled.selection_share))
     assert 8 <= settled.max_cells <= settle(SCHEMA, parameters, level).max_cells
     assert settled.max_cells == 8 or records >= 8 * scale * len(SCHEMA.classes) * settled.max_cells
-    chosen = settle(SCHEMA, DiffGenParams(epsilon=epsilon, max_cells=777, detail="yes"), level, records)
+    chosen = settle(SCHEMA, DiffGen(epsilon=epsilon, max_cells=777, detail="yes"), level, records)
     assert chosen.max_cells == 777, "a limit that is given stays"
 
 
@@ -294,9 +295,9 @@ def test_what_is_counted_divides_the_rest(told: int) -> None:
                 return np.array([told, 0], dtype=np.int64).reshape(values.shape)
             return super().laplace(values, sensitivity=sensitivity, epsilon=epsilon)
 
-    parameters = DiffGenParams(epsilon="1")
-    made = run(DiffGen(), SCHEMA, parameters, engine_of(SCHEMA, []), Counted())
-    same = DiffGen().plan(SCHEMA, DiffGenParams(epsilon="1", records=max(told, 1)))
+    parameters = DiffGen(epsilon="1")
+    made = run(DiffGenMethod(), SCHEMA, parameters, engine_of(SCHEMA, []), Counted())
+    same = DiffGenMethod().plan(SCHEMA, DiffGen(epsilon="1", records=max(told, 1)))
     assert [spend.label for spend in made.plan.spends] == [COUNT_RECORDS, *(spend.label for spend in same.spends)]
     shares = [spend.epsilon for spend in made.plan.spends[1:]]
     assert shares == [spend.epsilon * (1 - RECORDS_SHARE) for spend in same.spends]
@@ -306,4 +307,4 @@ def test_what_is_counted_divides_the_rest(told: int) -> None:
 def test_a_schema_without_a_class_is_refused() -> None:
     schema = parse_schema("scumble: schema/1\nattributes:\n  n: {numeric: {low: 0, high: 4, step: 1}}\n")
     with pytest.raises(InputError, match="target"):
-        DiffGen().plan(schema, DiffGenParams(epsilon="1"))
+        DiffGenMethod().plan(schema, DiffGen(epsilon="1"))

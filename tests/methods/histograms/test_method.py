@@ -18,8 +18,8 @@ from scumble.comparison.trials import CodedTable
 from scumble.engines.coding import code_blocks
 from scumble.errors import InputError
 from scumble.flows.evaluate import training_sample
-from scumble.flows.release import method_named, parameters_of
-from scumble.methods.histograms.method import Histograms
+from scumble.methods import method_named
+from scumble.methods.histograms.method import HistogramsMethod
 from scumble.methods.histograms.rows import class_totals, draw_rows, project
 from scumble.model.counts import Integers
 from scumble.model.guarantee import Unit
@@ -30,7 +30,7 @@ from scumble.model.values import published_values
 from scumble.privacy.noise import PaidNoise
 from scumble.sources import open_source
 
-METHOD = Histograms()
+METHOD = HistogramsMethod()
 
 
 class Listening:
@@ -48,7 +48,7 @@ class Listening:
 
 
 def released(schema: Schema, rows: list[tuple[int, ...]], noise: Listening | PaidNoise, epsilon: str) -> RecordRelease:
-    parameters = parameters_of(METHOD, {"epsilon": epsilon})
+    parameters = METHOD.parameters(epsilon=epsilon)
     made = run(METHOD, schema, parameters, engine_of(schema, rows), noise)
     assert isinstance(made, RecordRelease)
     return made
@@ -172,7 +172,7 @@ def test_the_straight_line(tmp_path: Path) -> None:
     assert judged["boosting"]["accuracy"] > judged["majority"] + 0.2
     classless = Schema(attributes=table.schema.predictors)
     with pytest.raises(InputError, match="target"):
-        method_named("histograms").plan(classless, parameters_of(METHOD, {"epsilon": "1"}))
+        method_named("histograms").plan(classless, METHOD.parameters(epsilon="1"))
 
 
 def test_reading_a_table_of_codes_changes_nothing() -> None:

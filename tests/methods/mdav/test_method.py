@@ -19,13 +19,13 @@ from scumble.methods.mdav.insensitive import insensitive_mdav, insensitive_sizes
 from scumble.methods.mdav.mdav import group_sizes, mdav
 from scumble.methods.mdav.method import (
     I_MDAV,
+    IMDAV,
     MDAV,
     PLAIN,
     S_MDAV,
     ExactSums,
-    GroupParams,
-    NoisyGroupParams,
-    PlainParams,
+    MDAVMethod,
+    Plain,
 )
 from scumble.methods.mdav.queries import Grouping, GroupSums
 from scumble.methods.mdav.stable import stable_pair
@@ -165,10 +165,12 @@ def test_amounts_are_exact_on_regular_and_irregular_grids() -> None:
 
 def test_mdav_releases_mixed_groups_exactly_and_only_as_k_anonymity() -> None:
     rows = [(0, 0, 0), (2, 0, 0), (4, 0, 1), (100, 2, 3), (102, 2, 3), (104, 2, 4), (50, 1, 2), (52, 1, 2), (54, 1, 2)]
-    given_k = GroupParams(k=3)
-    plan = MDAV().plan(MIXED, given_k)
+    given_k = MDAV(k=3)
+    plan = MDAVMethod().plan(MIXED, given_k)
     assert plan.guarantee == KAnonymity(k=3) and plan.spends == ()
-    made = MDAV().groups(MIXED, given_k, CentralHolder(engine=engine_of(MIXED, rows), noise=PaidNoise(), plan=plan))
+    made = MDAVMethod().groups(
+        MIXED, given_k, CentralHolder(engine=engine_of(MIXED, rows), noise=PaidNoise(), plan=plan)
+    )
     assert sorted(made.centres) == [(21.0, 5.0, "Clerk"), (46.0, 25.0, "Nurse"), (71.0, 70.0, "Bus")]
     assert made.sizes.tolist() == [3, 3, 3]
 
@@ -177,14 +179,14 @@ def test_an_exact_answer_needs_a_plan_without_differential_privacy() -> None:
     rows = [(0, 0, 0)] * 9
     query = ExactSums(layout=Layout(schema=MIXED), k=3)
     for private in (
-        I_MDAV.plan(NUMBERS, NoisyGroupParams(k=2, epsilon=1)),
-        PLAIN.plan(NUMBERS, PlainParams(epsilon=1)),
+        I_MDAV.plan(NUMBERS, IMDAV(k=2, epsilon=1)),
+        PLAIN.plan(NUMBERS, Plain(epsilon=1)),
     ):
         assert isinstance(private.guarantee, PureDP)
         with pytest.raises(BudgetError, match="exact answer"):
             CentralHolder(engine=engine_of(MIXED, rows), noise=PaidNoise(), plan=private).disclose(query)
     open_holder = CentralHolder(
-        engine=engine_of(MIXED, rows), noise=PaidNoise(), plan=MDAV().plan(MIXED, GroupParams(k=3))
+        engine=engine_of(MIXED, rows), noise=PaidNoise(), plan=MDAVMethod().plan(MIXED, MDAV(k=3))
     )
     with pytest.raises(BudgetError, match="No spend"):
         open_holder.measure(GroupSums(schema=NUMBERS, grouping=Grouping.RECORDS), spend="any")
@@ -204,7 +206,7 @@ ROWS = [(4 * i, i % 7) for i in range(12)]
 
 
 def test_guarantees_are_told_straight() -> None:
-    given_both = NoisyGroupParams(k=3, epsilon="0.5")
+    given_both = IMDAV(k=3, epsilon="0.5")
     proved, unproven = I_MDAV.plan(NUMBERS, given_both), S_MDAV.plan(NUMBERS, given_both)
     assert isinstance(proved.guarantee, PureDP)
     assert isinstance(unproven.guarantee, Unproven)
@@ -220,7 +222,7 @@ def test_guarantees_are_told_straight() -> None:
 def test_the_noise_is_what_the_method_states_and_sizes_divide_after_it(method: object, groups: int) -> None:
     """Each attribute's noise: groups x attributes x its range / epsilon on a sum, neither 30 % less nor more."""
     plain = method is PLAIN
-    given_params = PlainParams(epsilon=2) if plain else NoisyGroupParams(k=3, epsilon=2)
+    given_params = Plain(epsilon=2) if plain else IMDAV(k=3, epsilon=2)
     query = GroupSums(schema=NUMBERS, grouping=method.grouping, k=1 if plain else 3)  # type: ignore[attr-defined]
     plan = method.plan(NUMBERS, given_params)  # type: ignore[attr-defined]
     exact = query.answer(engine_of(NUMBERS, ROWS).blocks())
@@ -248,9 +250,9 @@ def test_the_noise_is_what_the_method_states_and_sizes_divide_after_it(method: o
 def test_a_bad_k_is_refused_when_planning(k: int, told: str) -> None:
     for method in (I_MDAV, S_MDAV):
         with pytest.raises(InputError, match=told):
-            method.plan(NUMBERS, NoisyGroupParams(k=k, epsilon=1))
+            method.plan(NUMBERS, IMDAV(k=k, epsilon=1))
     with pytest.raises(InputError, match=told):
-        MDAV().plan(NUMBERS, GroupParams(k=k))
+        MDAVMethod().plan(NUMBERS, MDAV(k=k))
 
 
 def schema_with(line: str, unit: str = "unit: replace\nrows: 12") -> Schema:
@@ -258,16 +260,16 @@ def schema_with(line: str, unit: str = "unit: replace\nrows: 12") -> Schema:
 
 
 def test_what_a_method_cannot_serve_is_refused_when_planning() -> None:
-    numeric, given_both = "{numeric: {low: 0, high: 9, step: 1}}", NoisyGroupParams(k=3, epsilon=1)
+    numeric, given_both = "{numeric: {low: 0, high: 9, step: 1}}", IMDAV(k=3, epsilon=1)
     with pytest.raises(InputError, match="is a category"):
         I_MDAV.plan(MIXED, given_both)
     with pytest.raises(InputError, match="missing"):
         I_MDAV.plan(schema_with('{numeric: {low: 0, high: 9, step: 1}, missing: "?"}'), given_both)
-    for method, params in ((I_MDAV, given_both), (S_MDAV, given_both), (PLAIN, PlainParams(epsilon=1))):
+    for method, params in ((I_MDAV, given_both), (S_MDAV, given_both), (PLAIN, Plain(epsilon=1))):
         with pytest.raises(InputError, match="unit: replace"):
             method.plan(schema_with(numeric, "rows: 12"), params)
     with pytest.raises(InputError, match="exact number of rows"):
-        MDAV().plan(schema_with(numeric, "rows: 12"), GroupParams(k=3))
+        MDAVMethod().plan(schema_with(numeric, "rows: 12"), MDAV(k=3))
 
 
 def test_constant_columns_and_empty_cells_are_ordinary() -> None:

@@ -17,8 +17,8 @@ from scumble.methods.coordinates import Layout, require_numbers
 from scumble.methods.diffgen.detail.queries import Margins, StageChoice, StageCounts
 from scumble.methods.mdav.method import ExactSums
 from scumble.methods.mdav.queries import Grouping, GroupSums
-from scumble.methods.microaggregate.method import Microaggregate, usable_sizes
-from scumble.methods.microaggregate.parameters import Centre, MicroaggregateParams, settle
+from scumble.methods.microaggregate.method import MicroaggregateMethod, usable_sizes
+from scumble.methods.microaggregate.parameters import Centre, Microaggregate, settle
 from scumble.methods.microaggregate.partition import POSITIONS, Partition, positions, widest_side
 from scumble.methods.microaggregate.queries import Balance, Sizes, Sums
 from scumble.model.counts import Integers
@@ -239,26 +239,26 @@ def test_parts_share_a_price_only_where_planned_and_disjoint() -> None:
 )
 def test_every_plan_adds_up_exactly(epsilon: Fraction, rows: int, unit: Unit, centre: Centre, depth: object) -> None:
     schema = replace(SCHEMA, rows=rows, unit=unit)
-    given_params = MicroaggregateParams(epsilon=epsilon, centre=centre, depth=depth)
-    plan = Microaggregate().plan(schema, given_params)
+    given_params = Microaggregate(epsilon=epsilon, centre=centre, depth=depth)
+    plan = MicroaggregateMethod().plan(schema, given_params)
     assert sum((spend.total(unit) for spend in plan.spends), Fraction(0)) == epsilon
     assert plan.cells_at_most == 2 ** settle(schema, given_params).depth
 
 
 def test_depth_follows_epsilon_and_rows() -> None:
     def depth(rows: int, epsilon: str, unit: Unit = Unit.REPLACE) -> int:
-        return settle(replace(SCHEMA, rows=rows, unit=unit), MicroaggregateParams(epsilon=epsilon)).depth
+        return settle(replace(SCHEMA, rows=rows, unit=unit), Microaggregate(epsilon=epsilon)).depth
 
     assert [depth(rows, "1") for rows in (10, 1000, 10_000, 10**6, 10**8)] == [0, 2, 6, 10, 10]
     assert [depth(4000, epsilon) for epsilon in ("0.01", "0.1", "1", "10")] == [0, 1, 4, 8]
     assert depth(4000, "1", Unit.ADD_REMOVE) == depth(4000, "2"), "a shared price counts double under replace"
     without = replace(SCHEMA, rows=None, unit=Unit.ADD_REMOVE)
-    assert settle(replace(without, rows_at_most=4000), MicroaggregateParams(epsilon=1)).depth == 5
+    assert settle(replace(without, rows_at_most=4000), Microaggregate(epsilon=1)).depth == 5
     with pytest.raises(InputError, match="rows_at_most"):
-        settle(without, MicroaggregateParams(epsilon=1))
+        settle(without, Microaggregate(epsilon=1))
     categories = parse_schema("scumble: schema/1\nrows: 9\nattributes:\n  sex: {taxonomy: {Any: {f: , m: }}}\n")
     with pytest.raises(InputError, match="is a category"):
-        Microaggregate().plan(categories, MicroaggregateParams(epsilon=1))
+        MicroaggregateMethod().plan(categories, Microaggregate(epsilon=1))
 
 
 @given(low=st.integers(0, 10**6 - 1), width=st.integers(1, 10**6), start=st.sampled_from([-500_000, 0, 1900, 10**6]))
@@ -297,7 +297,7 @@ def test_every_record_lies_in_the_box_it_is_routed_to(
 def test_any_table_makes_an_ordinary_release(unit: Unit, centre: Centre, rows: int) -> None:
     schema = replace(SCHEMA, rows=rows, unit=unit)
     table = [(3, 3, 1)] * rows  # constant columns
-    method, given_params = Microaggregate(), MicroaggregateParams(epsilon=1, centre=centre)
+    method, given_params = MicroaggregateMethod(), Microaggregate(epsilon=1, centre=centre)
     holder = CentralHolder(engine=engine_of(schema, table), noise=PaidNoise(), plan=method.plan(schema, given_params))
     made = method.groups(schema, given_params, holder)
     assert not any(holder.purse.left.values()), "all that was planned was asked for"
@@ -324,7 +324,7 @@ def test_groups_are_near_the_rows_and_means_average_to_theirs() -> None:
     mean = default_line(table, Fraction(1), 2, PaidNoise(), centre="mean")
     assert median.il1s < 0.55 * constant and mean.il1s < 0.6 * constant
     assert median.margins is not None and median.margins < 0.25 * constant
-    method, given_params = Microaggregate(), MicroaggregateParams(epsilon=1, centre="mean")
+    method, given_params = MicroaggregateMethod(), Microaggregate(epsilon=1, centre="mean")
     holder = CentralHolder(
         engine=engine_of(schema, rows.tolist()), noise=PaidNoise(), plan=method.plan(schema, given_params)
     )

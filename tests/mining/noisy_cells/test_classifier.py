@@ -20,7 +20,7 @@ from scumble.comparison.generated import Recipe
 from scumble.comparison.recipes import RECIPES
 from scumble.engines.memory import MemoryEngine
 from scumble.errors import InputError
-from scumble.flows.release import method_named, parameters_of
+from scumble.methods import method_named
 from scumble.mining.noisy_cells.classifier import NoisyCellsClassifier
 from scumble.mining.noisy_cells.growth import (
     Deviation,
@@ -283,7 +283,7 @@ def test_counts_without_anything_positive_give_even_shares() -> None:
 def released(recipe: Recipe, epsilon: str) -> CellRelease:
     table = recipe.table(rows=3000, seed=1)
     method = method_named("diffgen")
-    parameters = parameters_of(method, {"epsilon": epsilon, "detail": "no"})
+    parameters = method.parameters(epsilon=epsilon, detail="no")
     made = run(method, table.schema, parameters, MemoryEngine([table.columns], table.schema), PaidNoise())
     assert isinstance(made, CellRelease)
     return made

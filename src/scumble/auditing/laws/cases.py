@@ -11,7 +11,6 @@ from typing import Any
 
 from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
-from scumble.flows.release import parameters_of
 from scumble.methods import METHODS
 from scumble.methods.method import Method, Params
 from scumble.model.guarantee import Guarantee, PureDP, Unit, Unproven
@@ -76,7 +75,7 @@ def settings_of(method: Method) -> tuple[dict[str, Any], ...]:
 def parameters_for(method: Method, epsilon: object, settings: dict[str, Any]) -> Params:
     """Parameters with an epsilon where the method has one."""
     has_epsilon = "epsilon" in method.parameters.model_fields
-    return parameters_of(method, {**settings, **({"epsilon": epsilon} if has_epsilon else {})})
+    return method.parameters(**{**settings, **({"epsilon": epsilon} if has_epsilon else {})})
 
 
 def declared_epsilon(guarantee: Guarantee) -> Fraction | None:

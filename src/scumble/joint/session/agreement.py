@@ -16,10 +16,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from scumble.errors import InputError
 from scumble.files.schema_file import load_yaml, schema_data, schema_from, yaml_text
-from scumble.files.validation import first_problem
 from scumble.joint.network.certificates import certificate_bytes
 from scumble.joint.protocol.roles import Roles
 from scumble.model.schema import Schema
+from scumble.model.validation import first_problem
 
 FORMAT = "agreement/1"
 LONGEST_PARTY_NAME = 40

@@ -16,7 +16,7 @@ from scumble.methods.diffgen.detail.measure import Cells, add_detail, detail_spe
 from scumble.methods.diffgen.parameters import (
     LEVELS,
     RECORDS_SHARE,
-    DiffGenParams,
+    DiffGen,
     Level,
     SelectionMode,
     Settings,
@@ -46,12 +46,12 @@ PUBLISHED_RESOLUTION = 1023
 so that none lies half way between two whole numbers."""
 
 
-class DiffGen:
+class DiffGenMethod:
     """The method, as the straight line calls it."""
 
     name = "diffgen"
     summary = "A generalized table with noisy counts, made for classification (KDD 2011)."
-    parameters = DiffGenParams
+    parameters = DiffGen
     audited: ClassVar[tuple[dict[str, Any], ...]] = (
         {"leaves": True},
         {"detail": "yes"},
@@ -61,14 +61,14 @@ class DiffGen:
     """Its modes, for `scumble audit`."""
     levels: ClassVar[tuple[Level, ...]] = LEVELS
 
-    def _levels(self, schema: Schema, parameters: DiffGenParams) -> Sequence[Level | None]:
+    def _levels(self, schema: Schema, parameters: DiffGen) -> Sequence[Level | None]:
         """The levels that detail may be measured by: one where the number of records is public; None without detail."""
         if not in_detail(schema, parameters):
             return [None]
         records = public_records(schema, parameters)
         return self.levels if records is None else [level_for(self.levels, schema, parameters.epsilon, records)]
 
-    def plan(self, schema: Schema, parameters: DiffGenParams) -> Plan:
+    def plan(self, schema: Schema, parameters: DiffGen) -> Plan:
         require_target(schema, "diffgen")
         levels = self._levels(schema, parameters)
         records = public_records(schema, parameters)
@@ -100,7 +100,7 @@ class DiffGen:
             single_owner_reason=_single_owner_reason(parameters, possible[0]),
         )
 
-    def run(self, schema: Schema, parameters: DiffGenParams, holder: Holder) -> CellRelease:
+    def run(self, schema: Schema, parameters: DiffGen, holder: Holder) -> CellRelease:
         levels = self._levels(schema, parameters)
         settings = settle(schema, parameters, levels[0], public_records(schema, parameters))
         epsilon, known = parameters.epsilon, {}
@@ -144,7 +144,7 @@ class DiffGen:
         )
 
 
-def _spends(schema: Schema, parameters: DiffGenParams, settings: Settings, epsilon: Fraction) -> tuple[Spend, ...]:
+def _spends(schema: Schema, parameters: DiffGen, settings: Settings, epsilon: Fraction) -> tuple[Spend, ...]:
     """What cells and detail cost, for so much epsilon together."""
     if parameters.leaves:
         choices: tuple[Spend, ...] = ()
@@ -213,7 +213,7 @@ def _spaced(positions: Sequence[int], most: int | None) -> Sequence[int]:
     return [positions[(len(positions) + 1) * number // (most + 1) - 1] for number in range(1, most + 1)]
 
 
-def _notes(parameters: DiffGenParams, possible: Sequence[Settings], schema: Schema, cells: int) -> tuple[str, ...]:
+def _notes(parameters: DiffGen, possible: Sequence[Settings], schema: Schema, cells: int) -> tuple[str, ...]:
     counts = f"At most {cells:,} cells x {len(schema.classes)} classes will be published."
     if parameters.leaves:
         return (counts, "No choices are made: the whole budget goes to the counts of the full contingency table.")
@@ -236,7 +236,7 @@ def _range(numbers: Sequence[int]) -> str:
     return f"{min(numbers)} to {max(numbers)}" if min(numbers) < max(numbers) else str(numbers[0])
 
 
-def _single_owner_reason(parameters: DiffGenParams, settings: Settings) -> str:
+def _single_owner_reason(parameters: DiffGen, settings: Settings) -> str:
     if parameters.leaves:
         return ""
     if settings.detail:

@@ -30,8 +30,14 @@ class SelectionMode(StrEnum):
     """Algorithm 1 of the paper: split values first, then candidates, each at its own price."""
 
 
-class DiffGenParams(Params):
-    """Parameters of `--method diffgen`."""
+class DiffGen(Params):
+    """Parameters of the method `diffgen`.
+
+    >>> DiffGen(epsilon="0.5", rounds=4)
+    DiffGen(epsilon='0.5', rounds=4)
+    """
+
+    method_name = "diffgen"
 
     epsilon: Annotated[Exact, Field(description="The privacy budget of the whole release.")]
     selection: Annotated[
@@ -212,12 +218,12 @@ REST = Fraction(5, 100)
 """The part for the attributes without a table, where there are any."""
 
 
-def public_records(schema: Schema, parameters: DiffGenParams) -> int | None:
+def public_records(schema: Schema, parameters: DiffGen) -> int | None:
     """How many records there are, where that is public."""
     return schema.rows or (None if parameters.records == "auto" else parameters.records)
 
 
-def in_detail(schema: Schema, parameters: DiffGenParams) -> bool:
+def in_detail(schema: Schema, parameters: DiffGen) -> bool:
     """Whether detail is measured: it is wanted, and there is something to tell."""
     return parameters.in_detail and bool(schema.predictors) and len(schema.classes) > 1
 
@@ -257,9 +263,7 @@ def cells_that_stand_out(schema: Schema, epsilon: Fraction, records: int) -> int
     return max(int(epsilon * records / len(schema.classes) / 8), 8)
 
 
-def settle(
-    schema: Schema, parameters: DiffGenParams, level: Level | None = None, records: int | None = None
-) -> Settings:
+def settle(schema: Schema, parameters: DiffGen, level: Level | None = None, records: int | None = None) -> Settings:
     """Every `auto` settled: by the level and the number of records where detail is measured, else by epsilon alone.
 
     Cells alone: where epsilon is small, counts of single cells are noisy whatever is done, so there are few splits, and

@@ -25,8 +25,10 @@ from scumble.privacy.query import Measurement, Sensitivity
 COUNT = "count every attribute by class"
 
 
-class HistogramsParams(Params):
-    """Parameters of `--method histograms`."""
+class Histograms(Params):
+    """Parameters of the method `histograms`."""
+
+    method_name = "histograms"
 
     epsilon: Annotated[Exact, Field(description="The privacy budget of the whole release.")]
 
@@ -57,14 +59,14 @@ class ClassTables(Measurement):
         return [part.reshape(-1, classes) for part in np.split(measured, np.cumsum(lengths)[:-1])]
 
 
-class Histograms:
+class HistogramsMethod:
     """The method, as the straight line calls it."""
 
     name = "histograms"
     summary = "Rows drawn from one noisy table of every attribute by class, as naive Bayes would: the yardstick."
-    parameters = HistogramsParams
+    parameters = Histograms
 
-    def plan(self, schema: Schema, parameters: HistogramsParams) -> Plan:
+    def plan(self, schema: Schema, parameters: Histograms) -> Plan:
         require_target(schema, self.name)
         tables, values = len(schema.predictors), sum(attribute.domain.size for attribute in schema.predictors)
         purpose = f"discrete Laplace noise on {tables} tables at once, which is 1/{tables} of it for each"
@@ -76,7 +78,7 @@ class Histograms:
             single_owner_reason="",
         )
 
-    def run(self, schema: Schema, parameters: HistogramsParams, holder: Holder) -> RecordRelease:
+    def run(self, schema: Schema, parameters: Histograms, holder: Holder) -> RecordRelease:
         query = ClassTables(schema=schema)
         drawn = draw_rows(query.tables(holder.measure(query, spend=COUNT)))
         codes = {

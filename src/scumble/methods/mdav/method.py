@@ -32,22 +32,37 @@ REFUTED = (
 )
 
 
-class PlainParams(Params):
-    """Parameters of `plain`."""
+class Plain(Params):
+    """Parameters of the method `plain`."""
 
+    method_name = "plain"
     epsilon: Annotated[Exact, Field(description="The privacy budget of the whole release.")]
 
 
-class GroupParams(Params):
-    """Parameters of `mdav`."""
+class MDAV(Params):
+    """Parameters of the method `mdav`."""
 
+    method_name = "mdav"
     k: Annotated[int, Field(description="The smallest group.")]
 
 
-class NoisyGroupParams(GroupParams):
-    """Parameters of `i-mdav` and `s-mdav`."""
+class IMDAV(Params):
+    """Parameters of the method `i-mdav`."""
 
-    epsilon: Annotated[Exact, Field(description="The privacy budget, or what is claimed to be one.")]
+    method_name = "i-mdav"
+    k: Annotated[int, Field(description="The smallest group.")]
+    epsilon: Annotated[Exact, Field(description="The privacy budget of the whole release.")]
+
+
+class SMDAV(Params):
+    """Parameters of the method `s-mdav`."""
+
+    method_name = "s-mdav"
+    k: Annotated[int, Field(description="The smallest group.")]
+    epsilon: Annotated[Exact, Field(description="What is claimed to be the privacy budget of the whole release.")]
+
+
+NoisyGroupParams = Plain | IMDAV | SMDAV
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +74,7 @@ class NoisyGroups:
     grouping: Grouping
     parameters: type[Params]
 
-    def plan(self, schema: Schema, parameters: PlainParams | NoisyGroupParams) -> Plan:
+    def plan(self, schema: Schema, parameters: NoisyGroupParams) -> Plan:
         query = self._query(schema, parameters)
         bound = query.sensitivity(schema.unit).bound
         assert schema.rows is not None
@@ -70,10 +85,10 @@ class NoisyGroups:
         guarantee = Unproven(claim=claim, reason=REFUTED) if refuted else claim
         return Plan(guarantee=guarantee, spends=(spend,), cells_at_most=groups)
 
-    def run(self, schema: Schema, parameters: PlainParams | NoisyGroupParams, holder: Holder) -> RecordRelease:
+    def run(self, schema: Schema, parameters: NoisyGroupParams, holder: Holder) -> RecordRelease:
         return record_release(self.groups(schema, parameters, holder), schema, parameters)
 
-    def groups(self, schema: Schema, parameters: PlainParams | NoisyGroupParams, holder: Holder) -> PublishedGroups:
+    def groups(self, schema: Schema, parameters: NoisyGroupParams, holder: Holder) -> PublishedGroups:
         """The groups that are published, before they are written out as records."""
         query = self._query(schema, parameters)
         assert schema.rows is not None
@@ -87,9 +102,9 @@ class NoisyGroups:
             sizes=query.sizes(schema.rows),
         )
 
-    def _query(self, schema: Schema, parameters: PlainParams | NoisyGroupParams) -> GroupSums:
+    def _query(self, schema: Schema, parameters: NoisyGroupParams) -> GroupSums:
         k = 1
-        if isinstance(parameters, NoisyGroupParams):
+        if not isinstance(parameters, Plain):
             check_group_size(parameters.k, schema.rows)
             k = parameters.k
         query = GroupSums(schema=schema, grouping=self.grouping, k=k)
@@ -116,14 +131,14 @@ class ExactSums(RowMeasurement):
         raise InputError("mdav has no sensitivity and no noise. Use microaggregate for differential privacy.")
 
 
-class MDAV:
+class MDAVMethod:
     """`mdav`: k-anonymous groups without noise, of numbers and categories."""
 
     name = "mdav"
     summary = "Groups of at least k similar records with their exact averages. k-anonymity, no differential privacy."
-    parameters = GroupParams
+    parameters = MDAV
 
-    def plan(self, schema: Schema, parameters: GroupParams) -> Plan:
+    def plan(self, schema: Schema, parameters: MDAV) -> Plan:
         if schema.unit is not Unit.REPLACE or schema.rows is None:
             raise InputError("mdav tells the exact number of rows. Set `unit: replace` and `rows:` in the schema.")
         check_group_size(parameters.k, schema.rows)
@@ -131,10 +146,10 @@ class MDAV:
         groups = len(group_sizes(schema.rows, parameters.k))
         return Plan(guarantee=KAnonymity(k=parameters.k), schema_unit=schema.unit, spends=(), cells_at_most=groups)
 
-    def run(self, schema: Schema, parameters: GroupParams, holder: Holder) -> RecordRelease:
+    def run(self, schema: Schema, parameters: MDAV, holder: Holder) -> RecordRelease:
         return record_release(self.groups(schema, parameters, holder), schema, parameters)
 
-    def groups(self, schema: Schema, parameters: GroupParams, holder: Holder) -> PublishedGroups:
+    def groups(self, schema: Schema, parameters: MDAV, holder: Holder) -> PublishedGroups:
         """The groups that are published, before they are written out as records."""
         layout = Layout(schema=schema)
         assert schema.rows is not None
@@ -153,17 +168,17 @@ PLAIN = NoisyGroups(
     name="plain",
     summary="Every record with noise of its own: the baseline of the papers.",
     grouping=Grouping.RECORDS,
-    parameters=PlainParams,
+    parameters=Plain,
 )
 I_MDAV = NoisyGroups(
     name="i-mdav",
     summary="Averages of blocks of a public order, with noise for every block (VLDB Journal 2014).",
     grouping=Grouping.INSENSITIVE,
-    parameters=NoisyGroupParams,
+    parameters=IMDAV,
 )
 S_MDAV = NoisyGroups(
     name="s-mdav",
     summary="MDAV's averages with the noise of EDBT 2019: its privacy claim does not hold.",
     grouping=Grouping.STABLE,
-    parameters=NoisyGroupParams,
+    parameters=SMDAV,
 )

@@ -16,7 +16,7 @@ from scumble.methods.microaggregate.parameters import (
     SIZES,
     SUMS,
     Centre,
-    MicroaggregateParams,
+    Microaggregate,
     Settings,
     settle,
     split_label,
@@ -33,14 +33,14 @@ from scumble.model.taxonomy import Grid
 from scumble.privacy.holder import Holder
 
 
-class Microaggregate:
+class MicroaggregateMethod:
     """The method, as the straight line calls it."""
 
     name = "microaggregate"
     summary = "Groups of similar records with a centre and a noisy size, differentially private."
-    parameters = MicroaggregateParams
+    parameters = Microaggregate
 
-    def plan(self, schema: Schema, parameters: MicroaggregateParams) -> Plan:
+    def plan(self, schema: Schema, parameters: Microaggregate) -> Plan:
         require_numbers(schema, self.name)
         settings = settle(schema, parameters)
         return Plan(
@@ -50,10 +50,10 @@ class Microaggregate:
             notes=settings.notes,
         )
 
-    def run(self, schema: Schema, parameters: MicroaggregateParams, holder: Holder) -> RecordRelease:
+    def run(self, schema: Schema, parameters: Microaggregate, holder: Holder) -> RecordRelease:
         return record_release(self.groups(schema, parameters, holder), schema, parameters)
 
-    def groups(self, schema: Schema, parameters: MicroaggregateParams, holder: Holder) -> PublishedGroups:
+    def groups(self, schema: Schema, parameters: Microaggregate, holder: Holder) -> PublishedGroups:
         """The groups that are published, before they are written out as records."""
         amounts = require_numbers(schema, self.name)
         settings = settle(schema, parameters)

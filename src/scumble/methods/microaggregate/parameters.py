@@ -46,8 +46,10 @@ class Centre(StrEnum):
     """Noisy sum over noisy size: averages of the release are averages of the table, up to noise."""
 
 
-class MicroaggregateParams(Params):
-    """Parameters of `--method microaggregate`."""
+class Microaggregate(Params):
+    """Parameters of the method `microaggregate`."""
+
+    method_name = "microaggregate"
 
     epsilon: Annotated[Exact, Field(description="The privacy budget of the whole release.")]
     centre: Annotated[Centre, Field(description="What stands for a group: median or mean.")] = Centre.MEDIAN
@@ -71,7 +73,7 @@ class Settings:
     notes: tuple[str, ...]
 
 
-def settle(schema: Schema, parameters: MicroaggregateParams) -> Settings:
+def settle(schema: Schema, parameters: Microaggregate) -> Settings:
     """The plan's arithmetic, from the schema and the parameters alone."""
     rows = schema.rows if schema.rows is not None else schema.rows_at_most
     if rows is None:
@@ -96,7 +98,7 @@ def settle(schema: Schema, parameters: MicroaggregateParams) -> Settings:
     )
 
 
-def _worth(schema: Schema, parameters: MicroaggregateParams, rows: int, depth: int, times: int) -> bool:
+def _worth(schema: Schema, parameters: Microaggregate, rows: int, depth: int, times: int) -> bool:
     """Whether groups of rows / 2^depth are `times` as large as the error of asking for their centres."""
     spend = _group_spends(schema, parameters, depth, starved=False)[0]
     # A median's bound is 1 a choice; sums have 1 + attributes times that for one vector.
@@ -123,7 +125,7 @@ def _split_spends(schema: Schema, epsilon: Fraction, depth: int) -> tuple[Spend,
     )
 
 
-def _group_spends(schema: Schema, parameters: MicroaggregateParams, depth: int, starved: bool) -> tuple[Spend, ...]:
+def _group_spends(schema: Schema, parameters: Microaggregate, depth: int, starved: bool) -> tuple[Spend, ...]:
     left = parameters.epsilon * (1 - SPLIT_SHARE if depth else 1)
     if starved:
         return (Spend(label=SIZES, epsilon=left, purpose="too few rows for this epsilon to ask for anything else"),)

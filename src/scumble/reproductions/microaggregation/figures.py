@@ -19,8 +19,8 @@ from scumble.engines.memory import MemoryEngine
 from scumble.methods.coordinates import collect, require_numbers
 from scumble.methods.mdav.queries import Grouping, GroupSums
 from scumble.methods.mdav.stable import group_averages
-from scumble.methods.microaggregate.method import Microaggregate
-from scumble.methods.microaggregate.parameters import MicroaggregateParams
+from scumble.methods.microaggregate.method import MicroaggregateMethod
+from scumble.methods.microaggregate.parameters import Microaggregate
 from scumble.methods.microaggregate.partition import middle
 from scumble.model.counts import Integers
 from scumble.model.schema import Schema
@@ -134,8 +134,8 @@ def _noisy(
 
 def default_line(table: NumericTable, epsilon: Fraction, runs: int, noise: Noise, **parameters: Any) -> FigurePoint:
     """`microaggregate` with its defaults: each record is replaced by the centre of the published box around it."""
-    method = Microaggregate()
-    given = MicroaggregateParams(epsilon=epsilon, **parameters)
+    method = MicroaggregateMethod()
+    given = Microaggregate(epsilon=epsilon, **parameters)
     plan = method.plan(table.schema, given)
     losses, margins = [], []
     for _ in range(runs):

@@ -17,7 +17,7 @@ from scipy.stats import beta
 from scumble.engines.memory import MemoryEngine
 from scumble.files.schema_file import parse_schema
 from scumble.methods.mdav.mdav import mdav
-from scumble.methods.mdav.method import S_MDAV, NoisyGroupParams
+from scumble.methods.mdav.method import S_MDAV, SMDAV
 from scumble.methods.mdav.queries import Grouping, GroupSums
 from scumble.methods.mdav.stable import group_averages, stable_pair
 from scumble.model.counts import Floats, Integers
@@ -159,7 +159,7 @@ def distinguish(
     """Release each of two neighbouring tables many times with scumble's S-MDAV and apply the distinguisher."""
     assert int((one != other).any(axis=1).sum()) == 1, "neighbouring tables differ in exactly one record"
     schema = grid_schema(len(one), one.shape[1])
-    given = NoisyGroupParams(epsilon=epsilon, k=k)
+    given = SMDAV(epsilon=epsilon, k=k)
     counted = []
     for rows in (one, other):
         engine = MemoryEngine([tuple(column.astype(np.uint16) for column in rows.T)], schema)

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from scumble.files.validation import first_problem, wrong_parameter
+from scumble.model.validation import first_problem, wrong_parameter
 
 
 class Inner(BaseModel):

@@ -1,0 +1,92 @@
+"""Parameters are importable, frozen, keyword-only values, which know their method."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+import scumble
+from scumble.errors import InputError
+from scumble.files.schema_file import parse_schema
+from scumble.methods import (
+    IMDAV,
+    MDAV,
+    METHODS,
+    SMDAV,
+    DiffGen,
+    Histograms,
+    Microaggregate,
+    Params,
+    Plain,
+    method_and_parameters,
+    method_named,
+)
+
+SCHEMA = parse_schema(
+    """
+scumble: schema/1
+target: ill
+attributes:
+  age: {numeric: {low: 0, high: 8, step: 1}}
+  ill: {classes: ["no", "yes"]}
+"""
+)
+VALUES: list[tuple[Params, str]] = [
+    (DiffGen(epsilon="1", rounds=3), "diffgen"),
+    (Histograms(epsilon="1"), "histograms"),
+    (Microaggregate(epsilon="1"), "microaggregate"),
+    (MDAV(k=3), "mdav"),
+    (IMDAV(k=3, epsilon="1"), "i-mdav"),
+    (SMDAV(k=3, epsilon="1"), "s-mdav"),
+    (Plain(epsilon="1"), "plain"),
+]
+
+
+@pytest.mark.parametrize(("value", "name"), VALUES, ids=[name for _, name in VALUES])
+def test_a_value_knows_its_method_and_can_be_written_again(value: Params, name: str) -> None:
+    assert method_and_parameters(value, {}) == (method_named(name), value)
+    assert eval(repr(value)) == value  # noqa: S307 - our own repr, made two lines up
+    given = value.model_dump(mode="json", exclude_unset=True)
+    assert method_and_parameters(name, given) == (method_named(name), value)
+    assert type(value).method_name == name
+    with pytest.raises(ValidationError, match="frozen"):
+        value.epsilon = Fraction(9)  # type: ignore[attr-defined]
+
+
+def test_every_method_has_a_value() -> None:
+    assert [method.name for method in METHODS] == [name for _, name in VALUES]
+    assert len({method.parameters for method in METHODS}) == len(METHODS)
+
+
+def test_wrong_values_are_refused_when_they_are_made() -> None:
+    for wrong in ({}, {"epsilon": "0"}, {"epsilon": "1", "roundz": 3}, {"epsilon": "1", "rounds": 0}):
+        with pytest.raises(InputError, match=r"^diffgen: "):
+            DiffGen(**wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        DiffGen("1")  # type: ignore[misc]
+
+
+def test_release_and_plan_take_values_or_keywords_but_not_both(tmp_path: Path) -> None:
+    chosen = DiffGen(epsilon="1", rounds=2)
+    assert scumble.plan(schema=SCHEMA, method=chosen) == scumble.plan(schema=SCHEMA, epsilon="1", rounds=2)
+    table = tmp_path / "people.csv"
+    table.write_text("age,ill\n" + "3,no\n5,yes\n" * 20, encoding="utf-8")
+    options: dict[str, Any] = {"schema": SCHEMA, "out": tmp_path / "out", "ledger": tmp_path / "ledger.db"}
+    made = scumble.release(table, method=chosen, **options)
+    assert made.release.parameters == chosen.model_dump(mode="json")
+    for verb in (scumble.plan, lambda **given: scumble.release(table, **{**options, **given})):
+        with pytest.raises(InputError, match="one way only"):
+            verb(schema=SCHEMA, method=chosen, epsilon="1")
+
+
+class Unknown(Params):
+    """Parameters of no method."""
+
+
+def test_values_of_no_method_are_refused() -> None:
+    with pytest.raises(InputError, match=r"Unknown are not .* Available: DiffGen, "):
+        method_and_parameters(Unknown(), {})
+    with pytest.raises(InputError, match=r"Unknown method 'x'. Available: diffgen, "):
+        method_and_parameters("x", {})
