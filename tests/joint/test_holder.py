@@ -290,7 +290,7 @@ def test_queries_outside_the_plan_are_refused() -> None:
     best = ValueScores(schema=SCHEMA, candidates=(sex, job), score=Score.MAX)
     with pytest.raises(BudgetError, match="No spend 'other'"):
         holder.measure(counts, spend="other")
-    with pytest.raises(BudgetError, match="more than comparisons"):
+    with pytest.raises(BudgetError, match="more than sums and comparisons"):
         holder.choose(PartitionScores(cut=Cut.top(SCHEMA), candidates=(sex, job), score=Score.GINI), spend=CHOOSE)
     with pytest.raises(BudgetError, match="permute-and-flip"):
         holder.choose(best, spend=CHOOSE, selection=Selection.EXPONENTIAL)

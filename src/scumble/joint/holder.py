@@ -1,8 +1,8 @@
-"""The joint holder: several owners' tables under an unchanged method.
+"""The joint holder: answers a method's queries about the rows of several owners.
 
-Every party runs the method itself. Where one owner's `CentralHolder` would count, add noise and answer, the parties add
-up their counts as secrets, draw noise that nobody knows, and open the answer alone. All get the same answers, so all
-make the same release.
+Every party runs the same, unchanged method. Where the `CentralHolder` of a single owner would count, add noise and
+answer, the parties add up their counts as secret shares, add noise that no coalition knows, and open only the noisy
+answer. All parties get the same answers, so all make the same release.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -41,25 +41,25 @@ from scumble.privacy.query import (
 )
 
 FINEST_SCALE = 2**8
-"""Where candidates have weights, scores are multiplied until the noise's scale is at least this, so that rounding a
-weight to a whole number moves it by less than 1/512 of the scale."""
+"""If candidates have weights, scores are multiplied by a power of two until the noise scale is at least this. Rounding
+a weight to an integer then changes it by at most 1/512 of the noise scale."""
 
 
 MOST_ROWS = 2**40
 
 
 class AnswerLog(Protocol):
-    """Where a party keeps what was opened."""
+    """Where a party stores the opened answers."""
 
     def recall(self, step: int) -> bytes | None:
         """The answer of a step, or None."""
 
     def keep(self, step: int, label: str, answer: bytes) -> None:
-        """Write an answer down. It must be safe from a crash when this returns."""
+        """Store an answer. It must survive a crash once this returns."""
 
 
 class MemoryAnswerLog:
-    """A record for tests and twins, gone with the process."""
+    """A log in memory, for tests and simulations."""
 
     def __init__(self) -> None:
         self.answers: dict[int, bytes] = {}
@@ -73,15 +73,18 @@ class MemoryAnswerLog:
 
 
 def joint_plan(plan: Plan, roles: Roles, schema: Schema) -> Plan:
-    """The plan as the parties together can keep it, or a refusal. No row is involved.
+    """The plan of a single owner with the guarantee of the joint release; refuses what owners cannot compute jointly.
 
-    Each answer takes a noise value for every candidate or every count. There are never more candidates than splits in
-    the schema: a node of a tree with several children, or a place between two codes.
+    Reads no data. The guarantee's delta allows `DELTA_EACH` for every candidate of a choice and for every count of a
+    measurement. There are never more candidates than splits in the schema: nodes of a taxonomy with several children,
+    and positions between two neighbouring codes.
     """
     if not isinstance(plan.guarantee, PureDP):
-        raise InputError("Several owners make differentially private releases only. Choose another method.")
+        raise InputError(
+            "A joint release must be differentially private, and this method is not. Choose another method."
+        )
     if plan.single_owner_reason:
-        raise InputError(f"Several owners cannot make this release together: {plan.single_owner_reason}.")
+        raise InputError(f"This release cannot be made jointly: {plan.single_owner_reason}.")
     splits = sum(attribute.domain.size - 1 for attribute in schema.predictors)
     values = max(splits, plan.cells_at_most * max(1, len(schema.classes)))
     delta = DELTA_EACH * values * sum(spend.times for spend in plan.spends)
@@ -92,7 +95,7 @@ def joint_plan(plan: Plan, roles: Roles, schema: Schema) -> Plan:
 
 
 class SecretHolder(Holder):
-    """Answers queries about the sum of several tables, added up by some arithmetic on secrets."""
+    """Answers queries about the sum of several owners' count tables, computed by an `Arithmetic`."""
 
     def __init__(
         self,
@@ -105,9 +108,9 @@ class SecretHolder(Holder):
         answered: Callable[[str], None] | None = None,
     ) -> None:
         if not isinstance(plan.guarantee, JointDP):
-            raise BudgetError("A joint holder answers by a joint plan. Make it with `joint_plan`.")
+            raise BudgetError("A joint holder needs a joint plan. Create it with `joint_plan`.")
         if not 0 < rows_at_most <= MOST_ROWS:
-            raise InputError(f"rows_at_most is {rows_at_most:,}; a bound on all owners' rows lies in 1..{MOST_ROWS:,}.")
+            raise InputError(f"rows_at_most is {rows_at_most:,}; give a bound from 1 to {MOST_ROWS:,}.")
         super().__init__(plan=plan, answered=answered)
         self._arithmetic = arithmetic
         self._engine = engine
@@ -118,19 +121,19 @@ class SecretHolder(Holder):
         self._steps = 0
 
     def _check(self, query: Query | RowQuery, selection: Selection | None = None) -> None:
-        """Owners add up and compare counts. They share no rows, and divide no secret numbers."""
+        """Refuse queries that need more than sums and comparisons of counts."""
         name = type(query).__name__
         if isinstance(query, Choice):
             if not isinstance(query, GroupChoice) or query.worth is not MAJORITY:
-                raise BudgetError(f"{name} needs more than comparisons of sums. No answer was released.")
+                raise BudgetError(f"{name} needs more than sums and comparisons of counts. No answer was released.")
             if selection is not Selection.PERMUTE_AND_FLIP:
                 raise BudgetError(
-                    f"Several owners choose by permute-and-flip, not by {selection}. No answer was released."
+                    f"A joint release selects by permute-and-flip, not by {selection}. No answer was released."
                 )
         elif not isinstance(query, Measurement):
-            raise BudgetError(f"{name} needs whole rows, which owners do not share. No answer was released.")
+            raise BudgetError(f"{name} needs whole rows, and owners share only counts. No answer was released.")
         elif not query.additive:
-            raise BudgetError(f"{name} does not add up over owners. No answer was released.")
+            raise BudgetError(f"{name} is not a sum over the owners' rows. No answer was released.")
 
     def _select(self, query: Choice, price: Price, selection: Selection, log_weights: Sequence[float] | None) -> int:
         assert isinstance(query, GroupChoice)
@@ -146,15 +149,15 @@ class SecretHolder(Holder):
     def _disclose(self, query: RowMeasurement) -> Integers:
         raise AssertionError("`Holder.disclose` refuses exact answers under a joint plan")
 
-    def _recorded(self, price: Price, work_out: Callable[[], Integers]) -> Integers:
-        """The answer of the next step: as it was kept, or worked out and kept before anyone uses it."""
+    def _recorded(self, price: Price, compute: Callable[[], Integers]) -> Integers:
+        """The answer of the next step: the stored one, or computed and stored before it is used."""
         step = self._steps
         self._steps += 1
         kept = self._log.recall(step)
         if kept is not None:
             return np.frombuffer(kept, dtype="<i8").astype(np.int64)
         self._arithmetic.begin(step)
-        answer = work_out()
+        answer = compute()
         self._log.keep(step, price.label, answer.astype("<i8").tobytes())
         return answer
 
@@ -177,7 +180,7 @@ class SecretHolder(Holder):
         return np.array([self._arithmetic.noisy_argmax(scores, law=law, bits=bits)])
 
     def _scores(self, runs: list[Run], bits: int, count_bits: int) -> Shares:
-        """All candidates' scores, less what they have in common."""
+        """Shares of all candidates' scores, without the part that all candidates have in common."""
         groups = [groups for run in runs for groups in run.groups]
         flat = np.concatenate([each.reshape(-1, each.shape[-1]) for each in groups])
         worths = self._arithmetic.majority(self._arithmetic.input(flat, bits), count_bits)
@@ -199,10 +202,12 @@ class SecretHolder(Holder):
 
     def _check_noise(self, values: int) -> None:
         if values > self._values_at_most:
-            raise BudgetError("An answer takes more noise values than the plan's delta covers. No answer was released.")
+            raise BudgetError(
+                "The answer needs more noise values than the plan's delta covers. No answer was released."
+            )
 
     def _counts(self, query: Query) -> Counts:
-        """This party's counts; zeros where it has no rows, for their shape is public."""
+        """This party's counts. A party without rows uses zeros; the shape is public."""
         request = query.tabulation
         if self._last is None or self._last[0] != request:
             self._last = request, _zeros(request) if self._engine is None else self._engine.tabulate(request)
@@ -210,7 +215,7 @@ class SecretHolder(Holder):
 
 
 class JointHolder(SecretHolder):
-    """One party's end of the holder that all of them are together."""
+    """One party's side of the joint holder, on secret shares."""
 
     def __init__(
         self,
@@ -225,12 +230,14 @@ class JointHolder(SecretHolder):
         log: AnswerLog,
         answered: Callable[[str], None] | None = None,
     ) -> None:
-        """`nonce` is public, the same for all parties and for this session alone. `engine` is None for a party without
-        rows. `rows_at_most` is a public bound on the rows of all owners together. All parties' records must hold the
-        answers of the same steps; the steps after them are worked out, and repeat the messages of earlier attempts.
+        """`nonce` is public, the same for all parties, and not used in any other session. `engine` is None for a party
+        without rows. `rows_at_most` is a public bound on the number of rows of all owners together.
+
+        All parties' logs must contain the answers of the same steps. Later steps are computed; if an earlier attempt
+        computed them with the same keys, they repeat its messages.
         """
         if (mesh.party in roles.owners) is (engine is None):
-            raise InputError(f"Party {mesh.party} must have rows just if it is an owner.")
+            raise InputError(f"Party {mesh.party} must have rows if it is an owner, and none otherwise.")
         sharing = Sharing(roles=roles, mesh=mesh, keys=keys, nonce=nonce)
         super().__init__(
             arithmetic=ReplicatedArithmetic(sharing),
@@ -243,9 +250,10 @@ class JointHolder(SecretHolder):
 
 
 def _offsets(weights: Sequence[float] | None, scale: Fraction, size: int) -> tuple[int, Integers]:
-    """By how many bits scores are to be made finer, and the candidates' weights on that grid, none negative.
+    """The number of bits by which scores are shifted left, and the candidates' log-weights in these finer units.
 
-    A weight w is worth w scales; adding the same to all changes no choice.
+    A log-weight w counts as much as w noise scales of score. Adding the same number to all weights does not change the
+    choice, so the smallest offset is zero.
     """
     if weights is None or len(set(weights)) == 1:
         return 0, np.zeros(size, dtype=np.int64)

@@ -308,9 +308,9 @@ def test_contradictory_answers_are_refused_and_left_unchanged(tmp_path: Path, co
 
 
 def test_the_log_in_memory_behaves_like_the_state_folder(tmp_path: Path) -> None:
-    twin = MemoryAnswerLog()
+    memory = MemoryAnswerLog()
     with open_state(tmp_path / "state", agreement=AGREEMENT, party="north") as state:
         for step in range(4):
-            for record in (twin, state):
-                record.keep(step, "label", bytes([step]))
-            assert [state.recall(each) for each in range(6)] == [twin.recall(each) for each in range(6)]
+            for log in (memory, state):
+                log.keep(step, "label", bytes([step]))
+            assert [state.recall(each) for each in range(6)] == [memory.recall(each) for each in range(6)]
