@@ -140,7 +140,7 @@ def test_missing_values_get_a_leaf_or_a_code_of_their_own() -> None:
 
 def test_a_missing_label_outside_the_domain_is_refused_by_the_model() -> None:
     for domain in (Tree.flat(["a"]), Grid(edges=(Decimal(0), Decimal(1)))):
-        with pytest.raises(InputError, match="no value '\\?'"):
+        with pytest.raises(InputError, match="lacks '\\?'"):
             Attribute(name="x", domain=domain, outside=Outside.CLAMP, missing="?")
 
 
@@ -183,7 +183,7 @@ MALFORMED = {
     "no kind": (attribute("{outside: clamp}"), "attributes > x: give exactly one of numeric"),
     "identifier false": (attribute("{identifier: false}"), "attributes > x: give exactly one of numeric"),
     "nothing to publish": (f"{HEAD}attributes:\n{INCOME}", "no attribute to publish"),
-    "missing target": (f"{HEAD}attributes:\n{AGE}", "The target 'income' is no attribute"),
+    "missing target": (f"{HEAD}attributes:\n{AGE}", "The target 'income' is not an attribute"),
     "target an identifier": (f"{HEAD}attributes:\n{AGE}  income: {{identifier: true}}\n", "The target 'income' is no"),
     "numeric target": (
         f"{HEAD}attributes:\n{AGE}  income: {{numeric: {{low: 0, high: 1, step: 1}}}}\n",
@@ -235,7 +235,7 @@ MALFORMED = {
     ),
     "cut that covers too little": (
         attribute("{taxonomy: {Any: {a: , b: }}, cut: [b]}"),
-        "attribute 'x': The cut covers no",
+        "attribute 'x': The cut has no node",
     ),
     "cut that covers twice": (
         attribute("{taxonomy: {Any: {p: {a: }, b: }}, cut: [p, a, b]}"),
@@ -263,9 +263,9 @@ MALFORMED = {
     "one edge": (attribute("{numeric: {edges: [0]}}"), "attribute 'x': A numeric domain needs at least two"),
     "an edge that is text": (attribute("{numeric: {edges: [0, many]}}"), "attributes > x > numeric > edges > 1: "),
     "an infinite edge": (attribute("{numeric: {edges: [0, inf]}}"), "attributes > x > numeric > edges > 1: "),
-    "an absurd edge": (attribute("{numeric: {edges: [0, 1e99999999]}}"), "attribute 'x': 1E+99999999 is beyond"),
+    "an absurd edge": (attribute("{numeric: {edges: [0, 1e99999999]}}"), "attribute 'x': 1E+99999999 is outside"),
     "too many cells": (attribute("{numeric: {low: 0, high: 1, step: 1e-12}}"), "attribute 'x': The numeric domain"),
-    "a name that releases need": (GOOD.replace("age", "count"), "The attribute 'count' is called like"),
+    "a name that releases need": (GOOD.replace("age", "count"), "The attribute 'count' has the name"),
 }
 
 
