@@ -13,7 +13,9 @@ import pytest
 from command_line import Ended, leftovers, scumble
 
 import scumble as package
+from scumble.files.release_folder import manifest_hash, manifest_text
 from scumble.files.schema_file import write_schema
+from scumble.model.guarantee import IntervalPrivacy, LocalDP, from_json
 from scumble.model.release import BlurredRelease
 from scumble.reproductions.perturbation import charts as perturbation_charts
 from scumble.reproductions.perturbation.people import CLASSES, RANGES, agrawal_schema, generate
@@ -138,7 +140,7 @@ def test_an_epsilon_needs_no_acceptance_and_covers_the_class(source: Path) -> No
 
 
 def test_an_epsilon_and_a_width_are_not_both_given(source: Path) -> None:
-    assert "Leave out privacy" in perturb(source, "--epsilon", "1", "--privacy", "50%").error
+    assert "An epsilon determines the noise" in perturb(source, "--epsilon", "1", "--privacy", "50%").error
     assert "named twice" in perturb(source, "--truthful", "age", "--withhold", "age").error
 
 
@@ -240,11 +242,31 @@ def test_constant_columns_and_classes_without_rows_are_ordinary(tmp_path: Path, 
     assert judged == {"rows": rows, "accuracy": 1.0, "predicted": {"no": 0, "yes": rows, "never": 0}}
 
 
+@pytest.mark.parametrize("strength", [("--privacy", "50%", "--accept", "interval"), ("--epsilon", "3")])
+def test_folders_with_the_sentence_of_version_0_1_verify(tmp_path: Path, strength: tuple[str, ...]) -> None:
+    people = small(tmp_path, ["50,80,Dancer,3,yes"] * 20)
+    assert perturb(people, *strength).code == 0
+    path = Path("out", "release.json")
+
+    def state(sentence: str) -> int:
+        manifest = json.loads(path.read_text("utf-8"))
+        manifest["guarantee"].pop("categories", None)
+        manifest["guarantee"]["sentence"] = sentence
+        manifest.pop("seal")
+        path.write_text(manifest_text({**manifest, "seal": manifest_hash(manifest)}), encoding="utf-8")
+        return scumble("verify", "out").code
+
+    guarantee = from_json(json.loads(path.read_text("utf-8"))["guarantee"])
+    assert isinstance(guarantee, IntervalPrivacy | LocalDP)
+    assert state(guarantee.earlier_sentence) == 0
+    assert state(guarantee.earlier_sentence.replace("3", "2").replace("95", "99")) == 4
+
+
 def test_other_folders_and_models_are_refused(source: Path) -> None:
     assert "holds no noise model" in scumble("mine", "train", source, "--out", "m.json").error
     perturb(source, "--accept", "interval", "--withhold", "group")
     assert "no class to learn" in scumble("mine", "train", "out", "--out", "m.json").error
-    assert "no algorithm 'magic'" in scumble("mine", "train", "out", "--out", "m.json", "--algorithm", "magic").error
+    assert "algorithm 'magic'" in scumble("mine", "train", "out", "--out", "m.json", "--algorithm", "magic").error
     assert (
         "is not a tree model" in scumble("mine", "predict", source / "train.csv", "--data", source / "test.csv").error
     )

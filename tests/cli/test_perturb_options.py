@@ -79,7 +79,7 @@ def test_the_library_takes_the_same_strengths() -> None:
         (("--privacy-of", "age=none"), "not a number"),
         (("--privacy-of", "age=50%", "--truthful", "age"), "named twice"),
         (("--privacy-of", "job=50%", "--retain", "job=50%"), "named twice"),
-        (("--privacy-of", "age=50%", "--epsilon", "1"), "Leave out privacy"),
+        (("--privacy-of", "age=50%", "--epsilon", "1"), "An epsilon determines the noise"),
     ],
 )
 def test_strengths_that_make_no_sense_are_refused_before_any_row(words: tuple[str, ...], says: str) -> None:
@@ -97,7 +97,7 @@ def test_rules_and_leaves_have_names() -> None:
         assert scumble("reconstruct", "out", "--rule", rule, "--out", rule).code == 0
         found[rule] = Path(rule, "distributions.csv").read_text()
     assert found["smoothed"] != found["paper"]
-    assert "no rule 'magic'" in scumble("reconstruct", "out", "--rule", "magic", "--out", "m").error
+    assert "Unknown rule 'magic'" in scumble("reconstruct", "out", "--rule", "magic", "--out", "m").error
     assert not Path("m").exists()
     for leaves in ("reconstructed", "associated"):
         assert scumble("mine", "train", "out", "--leaves", leaves, "--out", f"{leaves}.json").code == 0

@@ -1,4 +1,4 @@
-"""What the receiver of perturbed records does with them: reconstruct, mine."""
+"""`scumble reconstruct` and `scumble mine`: what the receiver of perturbed records does with them."""
 
 import csv
 import json as jsonlib
@@ -23,8 +23,10 @@ from scumble.mining.tree_view import draw_tree, tree_text
 if TYPE_CHECKING:
     from scumble.mining.reconstruction.distributions import Distribution, Histogram
 
-mine_app = typer.Typer(help="Trees from blurred records, for true ones.", no_args_is_help=True)
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder of blurred records.", show_default=False)]
+mine_app = typer.Typer(
+    help="Learn decision trees from perturbed records, and apply them to true records.", no_args_is_help=True
+)
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder of perturbed records.", show_default=False)]
 
 
 def reconstruct(
@@ -32,15 +34,15 @@ def reconstruct(
     folder: Folder,
     out: Annotated[Path, typer.Option("--out", help="The folder to make.", show_default=False)],
     original: Annotated[
-        Path | None, typer.Option(help="The true rows, to compare with; the result is then for their owner alone.")
+        Path | None, typer.Option(help="The true rows, for comparison; the result is then private.")
     ] = None,
     rule: Annotated[
-        str, typer.Option(help="smoothed, or paper: Equation 3 and its stop alone, without a smoothing step.")
+        str, typer.Option(help="smoothed, or paper: Equation 3 and its stopping rule, without a smoothing step.")
     ] = "smoothed",
     delimiter: Delimiter = ",",
     json: Json = False,
 ) -> None:
-    """How true values are distributed, from blurred ones: a table, JSON, and a plot."""
+    """Reconstruct the distributions of true values from perturbed ones: as CSV, JSON and plot."""
     with staging(out) as stage:
         with err.status("reconstructing"):
             found = mine_flow.reconstruct(folder, original=original, rule=rule, delimiter=delimiter_of(delimiter))
@@ -58,13 +60,13 @@ def reconstruct(
             {"attribute": each.attribute, "class": each.group, "rows": each.rows, "distance": each.distances()}
             for each in found
         ]
-        told = {
+        document = {
             "distributions": [
                 {**facts, **{kind: list(h.lines()) for kind, h in each.histograms.items()}}
                 for facts, each in zip(summary, found, strict=True)
             ]
         }
-        (stage.folder / "distributions.json").write_text(jsonlib.dumps(told, indent=1) + "\n", encoding="utf-8")
+        (stage.folder / "distributions.json").write_text(jsonlib.dumps(document, indent=1) + "\n", encoding="utf-8")
         write_svg(_chart(found), stage.folder / "distributions.svg")
         stage.publish()
     if json:
@@ -83,7 +85,7 @@ def reconstruct(
     print_table("Distributions", ["attribute", "class", "rows", *distances], rows)
     print_text(f"{out} has distributions.csv, distributions.json and distributions.svg.")
     if original is not None:
-        print_text("They hold the true distributions, which no guarantee covers: they are for you alone.", err)
+        print_text("These files contain the true distributions, which no guarantee covers: do not publish them.", err)
 
 
 def _chart(found: "list[Distribution]") -> Chart:
@@ -117,13 +119,13 @@ def train(
     out: Annotated[Path, typer.Option("--out", help="The model: one JSON file.", show_default=False)],
     algorithm: Annotated[str, typer.Option(help=f"One of: {', '.join(mine_flow.ALGORITHMS)}.")] = "byclass",
     leaves: Annotated[
-        str, typer.Option(help="Numbers at the leaves: reconstructed, or associated: the paper to the letter.")
+        str, typer.Option(help="Class counts at the leaves: reconstructed, or associated as in the paper.")
     ] = "reconstructed",
     text: Annotated[bool, typer.Option("--text", help="Print the tree.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Draw the tree's upper levels into this SVG file.")] = None,
     json: Json = False,
 ) -> None:
-    """Learn a tree from blurred records."""
+    """Learn a decision tree from perturbed records."""
     _check_new(out, plot)
     with err.status("learning"):
         model = mine_flow.train(folder, algorithm=algorithm, leaves=leaves)
@@ -153,7 +155,7 @@ def predict(
     delimiter: Delimiter = ",",
     json: Json = False,
 ) -> None:
-    """The classes of true rows, which need not leave their owner; and the accuracy where the true class is there."""
+    """Predict the classes of true rows, which stay with their owner; and the accuracy if the table has the class."""
     _check_new(out)
     tree = TreeModel.read(model)
     counts: Counter[str] = Counter()
@@ -161,12 +163,12 @@ def predict(
 
     def chunks() -> Iterator[list[pa.Array]]:
         nonlocal right, judged
-        for told, truth in mine_flow.predict(tree, data, delimiter=delimiter_of(delimiter)):
-            counts.update(told.tolist())
+        for predictions, truth in mine_flow.predict(tree, data, delimiter=delimiter_of(delimiter)):
+            counts.update(predictions.tolist())
             if truth is not None:
                 judged += int((truth != "").sum())
-                right += int((told == truth).sum())
-            yield [pa.array(told)]
+                right += int((predictions == truth).sum())
+            yield [pa.array(predictions)]
 
     if out is None:
         for _ in chunks():

@@ -1,7 +1,7 @@
-"""`scumble perturb`: blur records before they leave their owner."""
+"""`scumble perturb`: perturb a table record by record."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -10,9 +10,6 @@ from scumble.cli.output import err, print_json, print_text, progress_bar
 from scumble.errors import InputError
 from scumble.flows.perturb import perturb as perturb_table
 
-if TYPE_CHECKING:
-    pass
-
 
 def perturb(
     *,
@@ -20,32 +17,36 @@ def perturb(
     schema: SchemaFile,
     out: Annotated[Path, typer.Option("--out", help="The folder to make.", show_default=False)],
     privacy: Annotated[
-        str | None, typer.Option(help="The width a value hides in, as a share of its public range (usual: 100%).")
+        str | None,
+        typer.Option(help="Width of the interval that hides a value, as a share of its public range (default: 100%)."),
     ] = None,
-    confidence: Annotated[str | None, typer.Option(help="How surely it hides there (usual: 95%).")] = None,
-    noise: Annotated[str | None, typer.Option(help="Of numbers: gaussian (usual), uniform or discretized.")] = None,
+    confidence: Annotated[str | None, typer.Option(help="Confidence of that interval (default: 95%).")] = None,
+    noise: Annotated[
+        str | None, typer.Option(help="Noise of numbers: gaussian (default), uniform or discretized.")
+    ] = None,
     epsilon: Annotated[
-        str | None, typer.Option(help="Local differential privacy instead, over all blurred attributes together.")
+        str | None, typer.Option(help="Use local differential privacy with this total epsilon per record instead.")
     ] = None,
-    truthful: Annotated[str, typer.Option(help="Attributes told as they are, separated by commas.")] = "",
-    withhold: Annotated[str, typer.Option(help="Attributes not told at all, separated by commas.")] = "",
+    truthful: Annotated[str, typer.Option(help="Attributes reported without noise, separated by commas.")] = "",
+    withhold: Annotated[str, typer.Option(help="Attributes left out, separated by commas.")] = "",
     privacy_of: Annotated[
-        str, typer.Option(help="Widths of single attributes, such as age=50%,salary=150%; the rest as --privacy.")
+        str, typer.Option(help="Privacy of single attributes, such as age=50%,salary=150%; the others use --privacy.")
     ] = "",
     retain: Annotated[
-        str, typer.Option(help="How likely single categories are told as they are, such as job=70%,sick=90%.")
+        str, typer.Option(help="Probability to report the true category, such as job=70%,sick=90%.")
     ] = "",
     secret: Annotated[
         Path | None, typer.Option(help="A file with at least 16 random bytes that fix each entity's noise.")
     ] = None,
-    entity: Annotated[str | None, typer.Option(help="The column that tells entities apart; never published.")] = None,
+    entity: Annotated[str | None, typer.Option(help="The column that identifies entities; never published.")] = None,
     accept: Annotated[
-        list[str] | None, typer.Option(help="Write `interval` to accept a promise that is not differential privacy.")
+        list[str] | None,
+        typer.Option(help="Write `interval` to accept interval privacy, which is not differential privacy."),
     ] = None,
     delimiter: Delimiter = ",",
     json: Json = False,
 ) -> None:
-    """Blur every record by itself: a table for somebody who is not trusted with the true one."""
+    """Perturb every record independently, for a receiver who must not see the true table."""
     with progress_bar() as progress:
         made = perturb_table(
             data,
@@ -70,7 +71,7 @@ def perturb(
     if json:
         print_json(made.to_json())
         return
-    print_text(f"{made.folder}: {made.release.records:,} blurred records.")
+    print_text(f"{made.folder}: {made.release.records:,} perturbed records.")
     print_text(f"Guarantee: {made.release.plan.guarantee.sentence}")
     for note in made.release.plan.notes:
         print_text(f"  {note}")

@@ -1,8 +1,6 @@
-"""The line of those who trust nobody, on the side of the receiver: distributions and trees from blurred records.
+"""What the receiver of perturbed records does: `reconstruct` distributions, `train` a tree, `predict` true rows.
 
-    folder -> distributions, a tree -> predictions over true values
-
-Everything streams but the rows a tree is learned from. How the folder came about is in `blur_flow`.
+Tables are streamed, except the rows that a tree is learned from. `scumble.flows.perturb` writes the folders.
 """
 
 from collections.abc import Iterator
@@ -32,12 +30,11 @@ if TYPE_CHECKING:
     from scumble.mining.reconstruction.distributions import Distribution
 
 ALGORITHMS = {"byclass": "byclass", "local": "local", "global": "global", "randomized": "uncorrected"}
-"""The paper's names of ways to learn a tree, and ours."""
+"""The paper's names of the algorithms, and those of `Algorithm`."""
 
 
 def noise_of(folder: str | Path) -> NoiseModel:
-    """The noise model of a folder of blurred records; of one that clients' records were gathered in, noise.json alone
-    decides."""
+    """The noise model of a release folder, or of a folder with only noise.json and the records that clients sent."""
     place = Path(folder)
     if (place / "release.json").exists():
         return load_blurred(place).noise
@@ -47,22 +44,24 @@ def noise_of(folder: str | Path) -> NoiseModel:
 def reconstruct(
     folder: str | Path, *, original: Any = None, rule: str = "smoothed", delimiter: str = ","
 ) -> "list[Distribution]":
-    """The distributions of true values behind a folder of blurred ones; beside the `original` ones where given, which
-    are private: the result is then for their owner alone. The `rule` is `smoothed`, or `paper`: Equation 3 with the
-    paper's stop alone."""
-    # SciPy's statistics take a second to import.
+    """Reconstruct the distributions of the true values from a folder of perturbed records.
+
+    With the `original` rows the result also has the true distributions, which are private. The `rule` is `smoothed`, or
+    `paper`: Equation 3 with the stopping rule of the paper.
+    """
+    # Imported late: SciPy's statistics take a second.
     from scumble.mining.reconstruction.distributions import distributions
     from scumble.mining.reconstruction.smoothing import Rule
 
     if rule not in list(Rule):
-        raise InputError(f"There is no rule {rule!r}. Choose from {', '.join(Rule)}.")
+        raise InputError(f"Unknown rule {rule!r}. Available: {', '.join(Rule)}.")
     noise = noise_of(folder)
     true = None if original is None else true_blocks(original, noise, delimiter=delimiter)
     return distributions(noise, published_blocks(Path(folder) / "table.csv", noise), true, Rule(rule))
 
 
 def true_blocks(data: Any, noise: NoiseModel, *, delimiter: str = ",") -> Iterator[dict[str, Any]]:
-    """True rows coded as they would be before blurring, to compare with."""
+    """True rows, coded as they would be before perturbation."""
     source = open_source(data, delimiter=delimiter)
     read = reported_schema(noise)
     check_columns(source, read)
@@ -70,19 +69,21 @@ def true_blocks(data: Any, noise: NoiseModel, *, delimiter: str = ",") -> Iterat
 
 
 def train(folder: str | Path, *, algorithm: str = "byclass", **options: Any) -> TreeModel:
-    """A tree learned from a folder of blurred records, for true ones."""
+    """Learn a tree from a folder of perturbed records; it predicts the class of true records."""
     from scumble.mining.perturbed.classifier import PerturbedTreeClassifier
 
     if algorithm not in ALGORITHMS:
-        raise InputError(f"There is no algorithm {algorithm!r}. Choose from {', '.join(ALGORITHMS)}.")
+        raise InputError(f"Unknown algorithm {algorithm!r}. Available: {', '.join(ALGORITHMS)}.")
     noise = noise_of(folder)
     target = noise.published.target
     if target is None:
-        raise InputError("The blurred records have no class to learn. Perturb with a schema that has a `target`.")
+        raise InputError(
+            "The perturbed records have no class to learn. Perturb with a schema that has a `target`, and report it."
+        )
     blocks = list(published_blocks(Path(folder) / "table.csv", noise))
     columns = {n: np.concatenate([b[n] for b in blocks] or [np.zeros(0, dtype=np.int64)]) for n in noise.reported}
     if not len(columns[target]):
-        raise InputError("The table has no rows to learn from. Give one that has.")
+        raise InputError("The table has no rows to learn from.")
     values = np.stack([_numbers(noise[a.name], columns[a.name]) for a in noise.published.predictors], axis=1)
     labels = np.array(noise.published.classes, dtype=object)[columns[target]]
     learner = PerturbedTreeClassifier(noise, algorithm=ALGORITHMS[algorithm], **options)
@@ -90,7 +91,7 @@ def train(folder: str | Path, *, algorithm: str = "byclass", **options: Any) -> 
 
 
 def _numbers(randomized: RandomizedAttribute, codes: Integers) -> npt.NDArray[np.float64]:
-    """Published codes as a learner takes them: numbers, missing ones not a number; a category by its place."""
+    """Reported codes as numbers: NaN for a missing value, the index for a category."""
     domain = randomized.published.domain
     if not isinstance(domain, Grid):
         return codes.astype(np.float64)
@@ -100,10 +101,10 @@ def _numbers(randomized: RandomizedAttribute, codes: Integers) -> npt.NDArray[np
 def predict(
     model: TreeModel, data: Any, *, delimiter: str = ","
 ) -> Iterator[tuple[npt.NDArray[np.str_], npt.NDArray[np.str_] | None]]:
-    """The class of every row of true values, block by block, and what the table says it is where it does.
+    """The predicted class of every row of true values, block by block, and the true class if the table has it.
 
-    What does not parse, a category that the model does not know, and what the schema says stands for a missing value,
-    count as missing. A row without a class has an empty one.
+    Values that do not parse, unknown categories and the marker of missing values count as missing. The true class of
+    a row is empty if it is missing.
     """
     source = open_source(data, delimiter=delimiter)
     names = [feature.name for feature in model.features]
@@ -113,11 +114,11 @@ def predict(
     classes = np.array([str(each) for each in model.classes])
     for batch in source.batches(wanted):
         values = [_feature(feature, batch.column(feature.name)) for feature in model.features]
-        told = classes[model.probabilities(np.stack(values, axis=1)).argmax(axis=1)]
+        predicted = classes[model.probabilities(np.stack(values, axis=1)).argmax(axis=1)]
         truth = None
         if judged:
             truth = np.array(batch.column(judged[0]).cast(pa.string()).fill_null("").to_pylist(), dtype=np.str_)
-        yield told, truth
+        yield predicted, truth
 
 
 def _feature(feature: Feature, column: pa.Array) -> npt.NDArray[np.float64]:

@@ -1,9 +1,9 @@
-"""The line of those who trust nobody, on the side of the people: blurred records.
+"""The verb `perturb`: perturbs a table record by record into a release folder (local model).
 
-    schema + strength -> noise model -> blur row by row -> folder
+    schema + strength -> noise model -> perturb row by row -> folder
 
-Nobody holds a table here, so there is no holder and no ledger, and everything streams. What a receiver does with the
-folder is in `mine_flow`.
+Each record is perturbed independently, so there is no holder and no ledger, and the table is streamed. What a receiver
+does with the folder is in `scumble.flows.mine`.
 """
 
 import time
@@ -37,14 +37,14 @@ from scumble.sources import Source, open_source
 
 BLOCK_ROWS = 1 << 17
 REPEATED = (
-    "Without a secret every run draws anew: whoever sees two tables of the same people learns more than the guarantee "
-    "says."
+    "Without a secret every run draws new noise: whoever sees two tables of the same people learns more than the "
+    "guarantee states."
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Perturbed:
-    """A table of blurred records that stands in its folder."""
+    """The result of `perturb`: a release of perturbed records and its folder."""
 
     folder: Path
     release: BlurredRelease
@@ -72,13 +72,13 @@ def noise_model(
     privacy_of: Mapping[str, object] | None = None,
     retain: Mapping[str, object] | None = None,
 ) -> NoiseModel:
-    """How a schema's attributes are to be blurred: by the width of an interval (100 % at 95 %), or by epsilon.
+    """The noise model of a schema: by interval privacy (default: 100 % at 95 % confidence), or by epsilon.
 
-    `privacy_of` has widths of single attributes, `retain` the chance that a category is told as it is.
+    `privacy_of` gives the width of single attributes, `retain` the probability that a category is reported unchanged.
     """
     public = schema_of(schema)
-    widths, chances = privacy_of or {}, retain or {}
-    _check_one_treatment(truthful, withhold, widths, chances)
+    widths, probabilities = privacy_of or {}, retain or {}
+    _check_one_treatment(truthful, withhold, widths, probabilities)
     if epsilon is None:
         made = for_privacy(
             public,
@@ -88,17 +88,17 @@ def noise_model(
             truthful=truthful,
             withheld=withhold,
             privacy_of=widths,
-            chosen={name: Retained(probability=parse_share(chance, name=name)) for name, chance in chances.items()},
+            chosen={name: Retained(probability=parse_share(p, name=name)) for name, p in probabilities.items()},
         )
-    elif privacy is not None or confidence is not None or noise is not None or widths or chances:
+    elif privacy is not None or confidence is not None or noise is not None or widths or probabilities:
         raise InputError(
-            "An epsilon decides the noise by itself. Leave out privacy, confidence, noise and retain, or epsilon."
+            "An epsilon determines the noise. Give epsilon, or privacy, confidence, noise, privacy_of and retain."
         )
     else:
         made = for_epsilon(public, epsilon=epsilon, truthful=truthful, withheld=withhold)
     if not isinstance(made.guarantee, LocalDP):
         return made
-    # A row left out for what it holds would tell what local privacy hides.
+    # Dropping a row because of its values would reveal what local privacy hides.
     clamped = [a if a.name in truthful else replace(a, outside=Outside.CLAMP) for a in public.attributes]
     return replace(made, schema=replace(public, attributes=tuple(clamped)))
 
@@ -108,13 +108,12 @@ def _check_one_treatment(*treatments: Iterable[str]) -> None:
     twice = sorted({name for name in named if named.count(name) > 1})
     if twice:
         raise InputError(
-            f"{twice[0]!r} is named twice. An attribute is told truthfully, withheld, or blurred in a way of its own: "
-            "choose one."
+            f"{twice[0]!r} is named twice. Name an attribute in only one of truthful, withhold, privacy_of and retain."
         )
 
 
-def blur_plan(noise: NoiseModel, *, fixed: bool) -> Plan:
-    """What a noise model costs and promises, as it is written down with a table."""
+def perturbation_plan(noise: NoiseModel, *, fixed: bool) -> Plan:
+    """The plan of a noise model: its guarantee, the epsilon of each attribute, and notes for the report."""
     guarantee = noise.guarantee
     local = isinstance(guarantee, LocalDP)
     spends = [
@@ -122,15 +121,19 @@ def blur_plan(noise: NoiseModel, *, fixed: bool) -> Plan:
         for name, each in noise.attributes.items()
         if local and name in noise.reported and each.epsilon is not None
     ]
-    told = [name for name in noise.reported if isinstance(noise[name].randomizer, Truthful)]
-    held = [name for name, randomizer in noise.randomizers.items() if isinstance(randomizer, Withheld)]
+    without_noise = [name for name in noise.reported if isinstance(noise[name].randomizer, Truthful)]
+    withheld = [name for name, randomizer in noise.randomizers.items() if isinstance(randomizer, Withheld)]
     notes = [
-        f"Told as they are: {', '.join(told)}." if told else "",
-        f"Withheld: {', '.join(held)}." if held else "",
-        "Values outside the public range and cells that do not parse follow the schema's rule, before anything is "
-        + ("blurred; no row is left out for what is covered." if local else "blurred. A missing number stays missing."),
-        "The noise of each entity is fixed by a secret: blurring the same rows again gives the same table. The promise "
-        "holds against all who do not know it, as far as BLAKE2b is a pseudo-random function."
+        f"Reported without noise: {', '.join(without_noise)}." if without_noise else "",
+        f"Withheld: {', '.join(withheld)}." if withheld else "",
+        "Values outside the public range and values that do not parse are treated by the rules of the schema before "
+        + (
+            "perturbation; no row is dropped for a covered value."
+            if local
+            else "perturbation. A missing number stays missing."
+        ),
+        "A secret fixes the noise of each entity: perturbing the same rows again gives the same table. Against those "
+        "who do not know the secret, the guarantee holds if BLAKE2b is a pseudo-random function."
         if fixed
         else REPEATED,
     ]
@@ -155,28 +158,29 @@ def perturb(
     progress: Progress | None = None,
     **strength: Any,
 ) -> Perturbed:
-    """Blur a table record by record into a release folder, in constant memory. `strength` is as for `noise_model`.
+    """Perturb a table record by record into a release folder, in constant memory.
 
-    With a `secret` and a column that identifies each `entity`, the same rows are always blurred alike.
+    `strength` takes the arguments of `noise_model`. With a `secret` and a column that identifies each `entity`, the
+    same rows always get the same noise.
     """
     began = time.perf_counter()
-    tell = progress or (lambda label, done, total: None)
+    report = progress or (lambda label, done, total: None)
     if (secret is None) != (entity is None):
         raise InputError("A secret fixes the noise of entities, so give both: --secret FILE and --entity COLUMN.")
     noise = noise_model(schema, **strength)
-    planned = blur_plan(noise, fixed=secret is not None)
+    planned = perturbation_plan(noise, fixed=secret is not None)
     check_accepted(planned.guarantee, accept)
     source = open_source(data, delimiter=delimiter)
     read = reported_schema(noise)
     check_before_reading(source, read)
     if entity is not None and entity not in source.columns():
-        raise InputError(f"There is no column {entity!r} to tell entities apart. Give --entity a name from the header.")
+        raise InputError(f"The table has no column {entity!r}. Give --entity a column name from the header.")
     words = SystemWords() if secret is None else KeyedWords(secret)
     with staging(Path(out)) as stage:
         blocks = (
             perturb_block(noise, codes, words=words, entities=names)
             for codes, names in coded_blocks(
-                source, read, entity, lambda done, total: tell("blurring rows", done, total)
+                source, read, entity, lambda done, total: report("perturbing rows", done, total)
             )
         )
         made = BlurredRelease(
@@ -199,7 +203,7 @@ def _stated_parameter(value: Any) -> list[str] | str:
 
 
 def reported_schema(noise: NoiseModel) -> Schema:
-    """The schema of the true values that are read: what is withheld is not."""
+    """The schema of the true values that are read: without withheld attributes."""
     attributes = tuple(noise.schema[name] for name in noise.reported)
     return replace(noise.schema, attributes=attributes, target=noise.published.target, identifiers=())
 
@@ -207,7 +211,7 @@ def reported_schema(noise: NoiseModel) -> Schema:
 def coded_blocks(
     source: Source, schema: Schema, entity: str | None = None, progress: Any = None
 ) -> Iterator[tuple[dict[str, npt.NDArray[np.integer]], list[str] | None]]:
-    """Coded columns, without the rows that the schema drops, and whose they are."""
+    """Coded columns without the rows that the schema drops, and the entity of each row."""
     coders = {attribute.name: coder(attribute) for attribute in schema.attributes}
     wanted = schema
     if entity is not None and entity not in coders:
@@ -226,6 +230,6 @@ def coded_blocks(
 
 
 def reading(names: Iterable[str]) -> Schema:
-    """A schema that names columns to be read, and says nothing of them."""
+    """A schema that only names the columns to read."""
     nothing = Tree.flat(["-"])
     return Schema(attributes=tuple(Attribute(name=n, domain=nothing, outside=Outside.CLAMP) for n in names))

@@ -1,8 +1,8 @@
-"""Blurring records: a block of a table at a time, or one record on its owner's machine.
+"""Perturbs records: a block of a table at a time, or one record on its owner's machine.
 
-Every value gets one word of 62 bits from a source in `scumble.privacy.noise`, and its channel turns code and word into
-the published code: whole numbers throughout, so that the law in force is exactly the noise model's. The values of one
-record get independent words, so the budgets of its attributes add up to the guarantee.
+Each value gets one 62-bit word from a source in `scumble.privacy.noise`. The channel of its attribute computes the
+reported code from the true code and the word, in integer arithmetic, so the reports have exactly the distribution of
+the noise model. The values of a record get independent words, so the epsilons of its attributes add up.
 """
 
 import json
@@ -28,15 +28,15 @@ def perturb_block(
     words: Words | None = None,
     entities: Sequence[str] | None = None,
 ) -> dict[str, Integers]:
-    """Coded columns of true values as coded columns of the published schema, withheld ones left out.
+    """Perturb coded columns of true values into coded columns of the published schema, without withheld attributes.
 
-    By default every call draws anew, and each costs privacy again. With `KeyedWords` and the rows' `entities` a
-    repetition returns the same blurred values; entities that occur twice with the same value are blurred alike.
+    By default every call draws new noise, and each call costs privacy again. With `KeyedWords` and the `entities` of
+    the rows, a repetition returns the same reports. Rows of one entity with the same value get the same noise.
     """
     source = words or SystemWords()
     if isinstance(source, KeyedWords) and entities is None:
         raise InputError(
-            "A secret fixes the noise of entities, but none are named. Give a column that identifies them."
+            "A secret fixes the noise of each entity, but no entities are given. Give a column that identifies them."
         )
     result = {}
     for name in model.reported:
@@ -54,19 +54,18 @@ def _perturb_codes(
 
 
 def _context(randomized: RandomizedAttribute) -> bytes:
-    """What noise depends on besides entity, value and secret: the attribute, its domain and the whole blur."""
+    """What the noise depends on besides entity, value and secret: the attribute, its domain and its randomizer."""
     grid = randomized.attribute.domain
     edges = [str(edge) for edge in grid.edges] + [str(grid.step)] if isinstance(grid, Grid) else list(grid.labels)
     return json.dumps([randomized.attribute.name, edges, repr(randomized.randomizer)]).encode()
 
 
 class Perturber:
-    """Blurs one record at a time where it belongs, keeping nothing but the noise model and the person's secret.
+    """Perturbs one record at a time on its owner's machine. It stores only the noise model and the owner's secret.
 
-    The perturbation of an entity is fixed: asked again, it returns the same blurred value, so nobody learns more by
-    asking often (section 2 of the paper). A value that has changed is blurred afresh, which costs its privacy again.
-    Whoever learns the secret can take the noise off; the promise holds against everybody else, as far as BLAKE2b is a
-    pseudo-random function.
+    The noise of an entity is fixed: a repeated query returns the same report, so repetition reveals nothing more
+    (Agrawal & Srikant 2000, section 2). A changed value gets new noise, which costs its privacy again. Whoever knows
+    the secret can remove the noise. Against everybody else the guarantee holds if BLAKE2b is a pseudo-random function.
     """
 
     def __init__(self, model: NoiseModel, *, secret: bytes) -> None:
@@ -74,12 +73,18 @@ class Perturber:
         self._words = KeyedWords(secret)
 
     def perturb(self, record: Mapping[str, Value], *, entity: str = "") -> dict[str, str]:
-        """The blurred record as text, as it would stand in the published table. `entity` tells apart the people, or
-        things, that share one secret."""
+        """The perturbed record as text, as in the published table.
+
+        `record` needs every reported attribute, the class included. `entity` distinguishes the people, or things, that
+        share one secret.
+        """
         model = self._model
         missing = [name for name in model.reported if name not in record]
         if missing:
-            raise InputError(f"The record has no {missing[0]!r}. Give None where a value is missing.")
+            raise InputError(
+                f"The record has no {missing[0]!r}. Give every attribute that the noise model reports, the class "
+                "included (None if the value is missing), or withhold the attribute in the noise model."
+            )
         result = {}
         for name in model.reported:
             code = owners_code(model.schema[name], record[name])
@@ -89,8 +94,10 @@ class Perturber:
 
 
 def owners_code(attribute: Attribute, value: Value) -> int:
-    """The code of one value, the same as in a table. A value that a table would drop or could not read is refused: the
-    message goes to the owner of the value alone."""
+    """The code of one value, the same as in a table. Refuses a value that a table would drop or cannot read.
+
+    Only the owner of the value sees the message.
+    """
     reading = read_value(attribute, value)
     name, missing = attribute.name, attribute.missing_code
     match reading.flaw:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from scumble.errors import InputError
-from scumble.model.guarantee import IntervalPrivacy, LocalDP
+from scumble.model.guarantee import IntervalPrivacy, LocalDP, from_json, to_json
 from scumble.model.local.channel import AdditiveChannel
 from scumble.model.local.noise_model import NoiseModel, for_epsilon, for_privacy
 from scumble.model.local.randomizers import (
@@ -79,6 +79,15 @@ def test_retaining_leaves_as_many_categories_possible_as_asked(share: Fraction, 
     if share * size > 1:
         assert randomizer.width(confidence, size) == share * size
         assert randomizer.probability >= Fraction(1, size)
+
+
+def test_the_sentence_of_a_category_states_a_probability_and_possible_categories() -> None:
+    model = for_privacy(SCHEMA, privacy="50%", truthful=["level"])
+    assert isinstance(model.guarantee, IntervalPrivacy)
+    assert model.guarantee.categories["ward"][0] == 10
+    assert "a report states the true ward with probability" in model.guarantee.sentence
+    assert "which leaves 5 of 10 categories possible at 95 % confidence" in model.guarantee.sentence
+    assert from_json(to_json(model.guarantee)) == model.guarantee
 
 
 def test_full_privacy_of_a_category_is_refused() -> None:
