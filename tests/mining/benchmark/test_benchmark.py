@@ -126,8 +126,8 @@ def test_cells_of_a_release_become_rows_in_row_major_order() -> None:
     ("weights", "message"),
     [
         (np.array([1, -1]), "negative"),
-        (np.array([0.5, 1.0]), "whole number"),
-        (np.array([1]), "whole number"),
+        (np.array([0.5, 1.0]), "integer weight"),
+        (np.array([1]), "integer weight"),
     ],
 )
 def test_a_sample_checks_its_weights(weights: npt.NDArray[np.integer], message: str) -> None:
@@ -348,7 +348,7 @@ def test_samples_that_do_not_fit_the_schema_are_refused() -> None:
         score(TEST, TEST, schema_of(YEARS, YEARS, YEARS))
     with pytest.raises(InputError, match="no `target`"):
         score(TEST, TEST, schema_of(YEARS, YEARS, target=False))
-    with pytest.raises(InputError, match="no classifier 'forest'"):
+    with pytest.raises(InputError, match="Unknown classifier 'forest'"):
         score(TEST, TEST, SCHEMA, classifiers=["forest"])
 
 
