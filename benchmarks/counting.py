@@ -17,10 +17,9 @@ import numba
 import numpy as np
 import pyarrow as pa
 
-from scumble.engines.coding import Block
 from scumble.engines.counting import count_blocks
 from scumble.engines.memory import MemoryEngine
-from scumble.model.counts import Tabulation
+from scumble.model.counts import Block, Tabulation
 from scumble.model.cut import Cut
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Node

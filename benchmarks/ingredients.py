@@ -33,7 +33,7 @@ from scumble.flows.release import run
 from scumble.methods.diffgen import parameters
 from scumble.methods.diffgen.detail import measure, shrinkage
 from scumble.methods.diffgen.detail.calibration import Calibration
-from scumble.methods.diffgen.detail.groups import ODDS_UNIT, Evidence, Floats, Odds, chances, means, to_odds
+from scumble.methods.diffgen.detail.groups import ODDS_UNIT, Evidence, Odds, chances, means, to_odds
 from scumble.methods.diffgen.detail.rows import Rows
 from scumble.methods.diffgen.detail.shrinkage import USUAL, drawn
 from scumble.methods.diffgen.method import DiffGenMethod
@@ -41,7 +41,7 @@ from scumble.methods.diffgen.parameters import Level
 from scumble.methods.diffgen.scores import Score
 from scumble.mining.benchmark.sample import Sample
 from scumble.mining.benchmark.scores import accuracy, area_under_curve, score
-from scumble.model.counts import Integers
+from scumble.model.counts import Floats, Integers
 from scumble.model.fine_rows import FINE_ROWS_EACH
 from scumble.model.schema import Schema
 from scumble.privacy.noise import PaidNoise

@@ -13,7 +13,7 @@ from planted_bugs import RangeFromData
 import scumble
 from scumble.auditing.audit import examine
 from scumble.auditing.mechanisms import Mechanism
-from scumble.auditing.neighbours import Pair, Rows
+from scumble.auditing.neighbours import CodedRows, Pair
 from scumble.auditing.outcomes import Draws
 from scumble.auditing.report import audit_page
 from scumble.auditing.single_answers import one_count
@@ -86,7 +86,7 @@ class Interrupted:
     def schema(self) -> Schema:
         return self.inner.schema
 
-    def draw(self, pair: Pair, rows: Rows, runs: int) -> Draws:
+    def draw(self, pair: Pair, rows: CodedRows, runs: int) -> Draws:
         if not self.batches:
             raise KeyboardInterrupt
         self.batches.pop()

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from scumble.privacy.fingerprint import Block, fingerprint
+from scumble.model.counts import Block
+from scumble.privacy.fingerprint import fingerprint
 
 Rows = Sequence[tuple[int, ...]]
 KEY = bytes(range(32))

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from scumble.auditing.neighbours import Pair, Rows
+from scumble.auditing.neighbours import CodedRows, Pair
 from scumble.auditing.outcomes import Draws, finest_digit
 from scumble.methods.diffgen.method import COUNT, DiffGenMethod
 from scumble.methods.diffgen.parameters import DiffGen, settle
@@ -217,7 +217,7 @@ class FloatLaplace:
     epsilon: Fraction
     rounded: bool = False
 
-    def draw(self, pair: Pair, rows: Rows, runs: int) -> Draws:
+    def draw(self, pair: Pair, rows: CodedRows, runs: int) -> Draws:
         uniform = simulation().random(runs) - 0.5
         noise = -np.sign(uniform) * np.log1p(-2 * np.abs(uniform)) / float(self.epsilon)
         told = len(rows) + noise
@@ -240,7 +240,7 @@ class InsidersView:
     insiders: int
     divided_by: int
 
-    def draw(self, pair: Pair, rows: Rows, runs: int) -> Draws:
+    def draw(self, pair: Pair, rows: CodedRows, runs: int) -> Draws:
         dice, success = simulation(), -np.expm1(-float(self.epsilon))
         drawn = dice.negative_binomial(1 / self.divided_by, success, (2, self.parties, runs))
         shares = drawn[0] - drawn[1]

@@ -17,8 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from scumble.engines import Engine
-from scumble.engines.coding import Block
-from scumble.model.counts import Counts, Integers, Tabulation
+from scumble.model.counts import Block, Counts, Integers, Tabulation
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Tree
 from scumble.model.values import Flaw, code_of, read_value

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtr, betaincinv, gammaln
 
-Floats = npt.NDArray[np.float64]
+from scumble.model.counts import Floats
 
 FAR = 30.0
 """Violations larger than this are all the same to a reader: whoever looks has the record."""

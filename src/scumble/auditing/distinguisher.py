@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.auditing.bounds import Floats, epsilon_bounds
+from scumble.auditing.bounds import epsilon_bounds
 from scumble.auditing.outcomes import Draws, Numbers, Path
+from scumble.model.counts import Floats
 
 ENOUGH = 100
 """A path seen less often on both tables together teaches nothing about its numbers; the watched ones do instead."""

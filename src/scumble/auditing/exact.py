@@ -13,11 +13,10 @@ from functools import cache
 
 import numpy as np
 
-from scumble.auditing.bounds import Floats
 from scumble.auditing.laws.queries import engine_of
-from scumble.auditing.neighbours import Pair, Rows
+from scumble.auditing.neighbours import CodedRows, Pair
 from scumble.methods.method import Method, Params
-from scumble.model.counts import Integers
+from scumble.model.counts import Floats, Integers
 from scumble.model.schema import Schema
 from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import Selection, selection_scale
@@ -94,7 +93,7 @@ class Enumerating:
 
 
 def choice_probabilities(
-    method: Method, schema: Schema, parameters: Params, rows: Rows
+    method: Method, schema: Schema, parameters: Params, rows: CodedRows
 ) -> tuple[dict[tuple[int, ...], float], Fraction]:
     """The probability of every list of choices on a table, and what the choices are charged together."""
     planned = method.plan(schema, parameters)

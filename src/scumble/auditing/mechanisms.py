@@ -14,13 +14,12 @@ import numpy as np
 
 from scumble.auditing.laws.queries import engine_of
 from scumble.auditing.likelihood_ratio import ComparingHolder
-from scumble.auditing.neighbours import Pair, Rows
+from scumble.auditing.neighbours import CodedRows, Pair
 from scumble.auditing.observer import Observer
 from scumble.auditing.outcomes import Draws, Look, Outcome, Path, gather
-from scumble.engines.coding import Block
 from scumble.engines.memory import MemoryEngine
 from scumble.methods.method import Method, Params
-from scumble.model.counts import Counts, Integers, Tabulation
+from scumble.model.counts import Block, Counts, Integers, Tabulation
 from scumble.model.guarantee import PureDP
 from scumble.model.plan import Plan, Spend
 from scumble.model.schema import Schema
@@ -37,7 +36,7 @@ class Mechanism(Protocol):
     @property
     def schema(self) -> Schema: ...
 
-    def draw(self, pair: Pair, rows: Rows, runs: int) -> Draws:
+    def draw(self, pair: Pair, rows: CodedRows, runs: int) -> Draws:
         """What an onlooker, who knows the pair, sees of so many independent runs on one of its tables."""
 
 
@@ -77,7 +76,7 @@ class WholeRelease:
     def __post_init__(self) -> None:
         object.__setattr__(self, "plan", self.method.plan(self.schema, self.parameters))
 
-    def draw(self, pair: Pair, rows: Rows, runs: int) -> Draws:
+    def draw(self, pair: Pair, rows: CodedRows, runs: int) -> Draws:
         on_first = rows == pair.first
         engine = Remembering(engine_of(self.schema, rows))
         other = Remembering(engine_of(self.schema, pair.second if on_first else pair.first))
@@ -113,7 +112,7 @@ class SingleAnswer:
         guarantee = PureDP(epsilon=self.epsilon, unit=self.schema.unit)
         return Plan(guarantee=guarantee, spends=(spend,), cells_at_most=1)
 
-    def draw(self, pair: Pair, rows: Rows, runs: int) -> Draws:
+    def draw(self, pair: Pair, rows: CodedRows, runs: int) -> Draws:
         del pair
         repeating = Repeating(self.noise(), runs)
         holder = CentralHolder(engine=engine_of(self.schema, rows), noise=repeating, plan=self.plan)

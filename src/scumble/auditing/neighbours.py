@@ -15,7 +15,7 @@ from scumble.model.taxonomy import Grid
 from scumble.privacy.noise import Simulation
 
 Record = tuple[int, ...]
-Rows = tuple[Record, ...]
+CodedRows = tuple[Record, ...]
 
 CROWDS = (1, 12)
 """How many equal records stand around the one that comes: few for counts, more where a score weighs them."""
@@ -27,8 +27,8 @@ MOST_TWINS = 15
 class Pair:
     """Two neighbouring tables and why somebody thought of them."""
 
-    first: Rows
-    second: Rows
+    first: CodedRows
+    second: CodedRows
     why: str
 
     def words(self, schema: Schema) -> str:

@@ -22,7 +22,7 @@ from typing import Any
 from scumble.auditing.bounds import Confidence, epsilon_bounds
 from scumble.auditing.distinguisher import Event, choose, learn
 from scumble.auditing.mechanisms import Mechanism
-from scumble.auditing.neighbours import Pair, Rows, mutations
+from scumble.auditing.neighbours import CodedRows, Pair, mutations
 from scumble.auditing.outcomes import Draws, together
 from scumble.errors import InputError
 from scumble.flows.progress import Progress
@@ -87,7 +87,7 @@ class Judgement:
         return self.hits[place] / max(1, self.runs[place])
 
 
-Draw = Callable[[Pair, Rows, int], Draws]
+DrawRuns = Callable[[Pair, CodedRows, int], Draws]
 
 
 def _silent(label: str, done: int, total: int | None) -> None:
@@ -131,7 +131,7 @@ def search_and_judge(
 
 
 def best_pair(
-    mechanism: Mechanism, pairs: list[Pair], effort: Effort, draw: Draw, tell: Progress = _silent
+    mechanism: Mechanism, pairs: list[Pair], effort: Effort, draw: DrawRuns, tell: Progress = _silent
 ) -> tuple[Pair, int]:
     """The pair that runs tell apart best, and how many runs that took.
 
@@ -158,7 +158,7 @@ _Promise = tuple[float, float]
 """The bound that some runs give; among equals, how far the evidence moves between the tables."""
 
 
-def _promise(pair: Pair, runs: int, draw: Draw) -> _Promise:
+def _promise(pair: Pair, runs: int, draw: DrawRuns) -> _Promise:
     draws = [draw(pair, rows, runs) for rows in (pair.first, pair.second) for _ in range(2)]
     bound, _ = choose(learn(draws[0], draws[2]), draws[1], draws[3])
     return bound, draws[1].mean_evidence - draws[3].mean_evidence
@@ -169,14 +169,14 @@ def _leaders(seen: list[tuple[_Promise, Pair]]) -> list[Pair]:
 
 
 @contextmanager
-def crew_of(mechanism: Mechanism, workers: int) -> Iterator[Draw]:
+def crew_of(mechanism: Mechanism, workers: int) -> Iterator[DrawRuns]:
     """Draws made here, or shared out among processes."""
     pool: Executor | nullcontext[None] = (
         ProcessPoolExecutor(workers, mp_context=get_context("spawn")) if workers > 1 else nullcontext()
     )
     with pool as crew:
 
-        def draw(pair: Pair, rows: Rows, runs: int) -> Draws:
+        def draw(pair: Pair, rows: CodedRows, runs: int) -> Draws:
             if crew is None:
                 return mechanism.draw(pair, rows, runs)
             shares = [runs // workers + (worker < runs % workers) for worker in range(workers)]
@@ -186,7 +186,7 @@ def crew_of(mechanism: Mechanism, workers: int) -> Iterator[Draw]:
         yield draw
 
 
-def _draw(mechanism: Mechanism, pair: Pair, rows: Rows, runs: int) -> Draws:
+def _draw(mechanism: Mechanism, pair: Pair, rows: CodedRows, runs: int) -> Draws:
     return mechanism.draw(pair, rows, runs)
 
 

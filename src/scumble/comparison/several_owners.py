@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from scumble.engines.coding import Block
 from scumble.engines.memory import MemoryEngine
 from scumble.joint.holder import joint_plan
 from scumble.joint.protocol.roles import Roles, default_threshold
 from scumble.joint.simulated import simulated_holder
 from scumble.methods.method import Method
 from scumble.mining.benchmark.sample import Sample
-from scumble.model.counts import Integers
+from scumble.model.counts import Block, Integers
 from scumble.model.cut import Cut
 from scumble.model.release import Release
 from scumble.model.schema import Attribute, Schema

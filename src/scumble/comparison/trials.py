@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from scumble.engines.coding import Block, code_blocks
+from scumble.engines.coding import code_blocks
 from scumble.engines.memory import MemoryEngine
 from scumble.flows.evaluate import training_sample
 from scumble.flows.release import run
 from scumble.methods import method_named
 from scumble.mining.benchmark.sample import Sample
 from scumble.mining.benchmark.scores import score
-from scumble.model.counts import Integers
+from scumble.model.counts import Block, Integers
 from scumble.model.schema import Schema
 from scumble.model.values import recoding
 from scumble.privacy.noise import PaidNoise, simulation

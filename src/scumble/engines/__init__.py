@@ -11,11 +11,10 @@ from typing import Any, Protocol, Self
 import numpy.typing as npt
 import pyarrow as pa
 
-from scumble.engines.coding import Block
 from scumble.engines.duckdb import DuckDBEngine
 from scumble.engines.memory import MemoryEngine
 from scumble.engines.spark import SparkEngine
-from scumble.model.counts import Counts, Tabulation
+from scumble.model.counts import Block, Counts, Tabulation
 from scumble.model.schema import Schema
 
 

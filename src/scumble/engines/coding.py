@@ -15,12 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scumble.compiled import compiled
+from scumble.model.counts import Block
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Grid, Tree
 from scumble.model.values import NUMBER, means_nan, number_of
 
 Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
-Block = tuple[Codes, ...]
 
 
 def code_type(size: int) -> type[np.unsignedinteger]:

@@ -20,8 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.engines import counting_kernels as loops
-from scumble.engines.coding import Block
-from scumble.model.counts import Counts, Integers, Tabulation, fine_shape
+from scumble.model.counts import Block, Counts, Integers, Tabulation, fine_shape
 from scumble.model.schema import Schema
 
 Places = npt.NDArray[np.unsignedinteger[Any]]

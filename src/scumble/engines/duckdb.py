@@ -16,9 +16,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.engines.chunked_counts import count_in_turns
-from scumble.engines.coding import Block, code_blocks, code_type
+from scumble.engines.coding import code_blocks, code_type
 from scumble.engines.counting import count_blocks
-from scumble.model.counts import Counts, Tabulation
+from scumble.model.counts import Block, Counts, Tabulation
 from scumble.model.schema import Schema
 
 MEMORY_LIMIT = "1GB"

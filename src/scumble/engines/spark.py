@@ -16,9 +16,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.engines.chunked_counts import count_in_turns
-from scumble.engines.coding import Block, code_blocks
+from scumble.engines.coding import code_blocks
 from scumble.engines.counting import count_blocks
-from scumble.model.counts import Counts, Integers, Tabulation, fine_shape
+from scumble.model.counts import Block, Counts, Integers, Tabulation, fine_shape
 from scumble.model.schema import Schema
 from scumble.sources.spark import (
     SparkBatches,

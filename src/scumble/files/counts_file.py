@@ -13,7 +13,6 @@ from scumble.errors import CheckError
 from scumble.files.csv_tables import (
     CHUNK,
     PARSING,
-    Progress,
     column_labels,
     column_names,
     entry_columns,
@@ -23,6 +22,7 @@ from scumble.files.csv_tables import (
 from scumble.model.counts import Integers
 from scumble.model.release import CellRelease
 from scumble.model.schema import PUBLISHED_COLUMNS, Schema
+from scumble.sources.source import RowProgress
 
 
 def write_counts(release: CellRelease, path: Path) -> None:
@@ -82,7 +82,7 @@ def read_counts(path: Path, schema: Schema, resolution: int, variance: float) ->
     return count.reshape(shape), measured.reshape(shape)
 
 
-def write_table(release: CellRelease, path: Path, progress: Progress | None = None) -> None:
+def write_table(release: CellRelease, path: Path, progress: RowProgress | None = None) -> None:
     """Write table.csv: one row for each record counted in `count`."""
     ends = np.cumsum(release.count.ravel())
     total = int(ends[-1]) if len(ends) else 0

@@ -3,7 +3,7 @@
 Tables are written in chunks, so that memory does not grow with their length.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +14,11 @@ from scumble.errors import CheckError
 from scumble.model.counts import Integers, digits_of
 from scumble.model.schema import Schema
 from scumble.model.values import Column
+from scumble.sources.source import RowProgress
 
 CHUNK = 1 << 18
 PARSING = pacsv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
 """In a table of one column, an empty line is a row whose number is missing."""
-
-Progress = Callable[[int, int | None], None]
 
 
 def column_names(schema: Schema) -> list[str]:
@@ -67,7 +66,7 @@ def write_csv(path: Path, names: list[str], chunks: Iterator[list[pa.Array]]) ->
             pacsv.write_csv(kinds.empty_table(), file)
 
 
-def write_rows(columns: Mapping[str, Column], path: Path, progress: Progress | None = None) -> None:
+def write_rows(columns: Mapping[str, Column], path: Path, progress: RowProgress | None = None) -> None:
     """Write rows as they are, one line each; a missing number is an empty field."""
     rows = len(next(iter(columns.values()), ()))
 

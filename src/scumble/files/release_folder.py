@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from scumble.errors import BudgetError, InputError
-from scumble.files.csv_tables import Progress
 from scumble.files.kinds import kind_named, kind_of
 from scumble.files.kinds.kind import R, ReleaseKind
 from scumble.files.report.pages import miners_page, report_page
@@ -21,6 +20,7 @@ from scumble.model.guarantee import to_json
 from scumble.model.plan import Plan
 from scumble.model.release import Release
 from scumble.model.schema import Schema
+from scumble.sources.source import RowProgress
 
 FORMAT = "release/1"
 
@@ -36,7 +36,12 @@ class WrittenRelease:
 
 
 def write_release(
-    release: Release, folder: Path, receipt: Mapping[str, str], *, table: bool = True, progress: Progress | None = None
+    release: Release,
+    folder: Path,
+    receipt: Mapping[str, str],
+    *,
+    table: bool = True,
+    progress: RowProgress | None = None,
 ) -> WrittenRelease:
     """Write all files into an existing empty folder.
 

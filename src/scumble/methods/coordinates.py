@@ -20,10 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.errors import InputError
-from scumble.model.counts import Integers
+from scumble.model.counts import Block, Integers
 from scumble.model.schema import Attribute, Schema
 from scumble.model.taxonomy import LARGEST_DOMAIN, Grid, Node, Tree
-from scumble.privacy.query import Block
 
 FIXED_POINT = 1 << 30
 """Standardized coordinates are whole multiples of 2^-30: sums over fewer than 2^32 rows are exact in 64 bits."""

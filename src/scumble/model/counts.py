@@ -12,6 +12,9 @@ from scumble.model.cut import Cut
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
+Block = tuple[npt.NDArray[np.unsignedinteger[Any]], ...]
+"""Some coded rows: a column for each attribute, in the order of the schema."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Tabulation:

@@ -14,14 +14,13 @@ be linear in the codes and would depend on the marginals only, not on which valu
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scumble.compiled import compiled
-
-Block: TypeAlias = Sequence[NDArray[np.unsignedinteger[Any]]]
+from scumble.model.counts import Block
 
 _CHUNK = 1 << 15  # rows whose lanes (16 bytes each) stay in the second-level cache while all columns are added
 

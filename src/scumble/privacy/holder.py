@@ -14,13 +14,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from scumble.errors import BudgetError
-from scumble.model.counts import Counts, Integers, Tabulation
+from scumble.model.counts import Block, Counts, Integers, Tabulation
 from scumble.model.guarantee import Unit, allows_exact_answers
 from scumble.model.plan import Plan, Spend
 from scumble.privacy.noise import Noise, Selection, selection_scale
 from scumble.privacy.purse import Price, Purse
 from scumble.privacy.query import (
-    Block,
     Choice,
     Measurement,
     Query,

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from scumble.model.counts import Counts, Integers, Tabulation
+from scumble.model.counts import Block, Counts, Integers, Tabulation
 from scumble.model.cut import Cut
 from scumble.model.guarantee import Unit
 from scumble.model.taxonomy import Node
@@ -26,9 +26,6 @@ Box = tuple[tuple[int, int], ...]
 
 Array = npt.NDArray[Any]
 """Whole numbers: counts and worths, or secret shares of them."""
-
-Block = tuple[npt.NDArray[np.unsignedinteger[Any]], ...]
-"""Some rows as codes, a column for each attribute of the schema in order, as an engine gives them out."""
 
 
 @dataclass(frozen=True, kw_only=True)

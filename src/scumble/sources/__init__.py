@@ -24,7 +24,7 @@ from scumble.sources.csv import CSVSource
 from scumble.sources.databases import database_table
 from scumble.sources.frames import FrameSource, frame_source
 from scumble.sources.parquet import ParquetSource
-from scumble.sources.source import Progress, Source
+from scumble.sources.source import RowProgress, Source
 from scumble.sources.spark import spark_files, spark_frame, to_spark
 
 __all__ = [
@@ -95,7 +95,7 @@ class ManySource:
     def kinds(self) -> pa.Schema | None:
         return self.parts[0].kinds()
 
-    def batches(self, schema: Schema, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
+    def batches(self, schema: Schema, progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
         for number, part in enumerate(self.parts, start=1):
             yield from part.batches(schema)
             if progress is not None:

@@ -11,7 +11,7 @@ import pyarrow.csv as pacsv
 
 from scumble.errors import InputError
 from scumble.model.schema import Schema
-from scumble.sources.source import Progress
+from scumble.sources.source import RowProgress
 
 BLOCK_BYTES = 1 << 24
 FIRST_BYTES = 1 << 12
@@ -77,7 +77,7 @@ class CSVSource:
         except UnicodeDecodeError:
             raise InputError(f"{self.path} is not UTF-8 text. Convert it, or give a Parquet file.") from None
 
-    def batches(self, schema: Schema, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
+    def batches(self, schema: Schema, progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
         names = [attribute.name for attribute in schema.attributes]
         # Numbers too: most columns of them have few values, and each is then parsed once.
         types = dict.fromkeys(names, pa.dictionary(pa.int32(), pa.string()))
@@ -106,7 +106,7 @@ class _Counted:
     Arrow reads a last row that has none, but takes a header that has none for no table at all.
     """
 
-    def __init__(self, stream: Any, progress: Progress | None, total: int | None) -> None:
+    def __init__(self, stream: Any, progress: RowProgress | None, total: int | None) -> None:
         self._stream, self._progress, self._total, self._read = stream, progress, total, 0
         self.closed = False
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from scumble.errors import InputError, ScumbleError
 from scumble.model.schema import Schema
-from scumble.sources.source import Progress, Source
+from scumble.sources.source import RowProgress, Source
 
 BATCH_ROWS = 1 << 16
 MEMORY_LIMIT = "500MB"
@@ -56,7 +56,7 @@ class DuckDBTable:
         with _refused_by_duckdb(self), self._connected() as connection:
             return connection.sql(f"SELECT * FROM {_quoted(self.table)} LIMIT 0").to_arrow_reader(1).schema
 
-    def batches(self, schema: Schema, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
+    def batches(self, schema: Schema, progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
         del progress
         query = _query(self.table, schema, self.kinds())
         with _refused_by_duckdb(self), self._connected() as connection:
@@ -86,7 +86,7 @@ class PostgresTable:
         with _refused_by_postgres(self), self._cursor() as cursor:
             return cursor.adbc_execute_schema(f"SELECT * FROM {_quoted(self.table)}")
 
-    def batches(self, schema: Schema, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
+    def batches(self, schema: Schema, progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
         del progress
         query = _query(self.table, schema, self.kinds())
         with _refused_by_postgres(self), self._cursor() as cursor:

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from scumble.errors import InputError
 from scumble.model.schema import Schema
-from scumble.sources.source import Progress
+from scumble.sources.source import RowProgress
 
 if TYPE_CHECKING:
     from narwhals import Series
@@ -30,7 +30,7 @@ class FrameSource:
         """The types of the columns."""
         return self.table.schema
 
-    def batches(self, schema: Schema, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
+    def batches(self, schema: Schema, progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
         del progress
         table = self.table.select([attribute.name for attribute in schema.attributes])
         yield from table.to_batches(max_chunksize=BATCH_ROWS)

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from scumble.errors import InputError
 from scumble.model.schema import Schema
-from scumble.sources.source import Progress
+from scumble.sources.source import RowProgress
 
 BATCH_ROWS = 1 << 16
 BUFFER_BYTES = 1 << 18
@@ -35,7 +35,7 @@ class ParquetSource:
         except (pa.ArrowInvalid, OSError) as error:
             raise InputError(f"{self.path} is no Parquet file. Give a Parquet or CSV file.") from error
 
-    def batches(self, schema: Schema, progress: Progress | None = None) -> Iterator[pa.RecordBatch]:
+    def batches(self, schema: Schema, progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
         names = [attribute.name for attribute in schema.attributes]
         kinds = self.kinds()
         text = [name for name in names if _is_text(kinds.field(name).type)]

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from scumble.model.schema import Schema
 
-Progress = Callable[[int, int | None], None]
+RowProgress = Callable[[int, int | None], None]
 """Called with how much was read and how much there is, in bytes or rows."""
 
 
@@ -28,5 +28,5 @@ class Source(Protocol):
     def kinds(self) -> pa.Schema | None:
         """The types of the columns; None where all are text."""
 
-    def batches(self, schema: Schema, progress: Progress | None = None) -> Iterable[pa.RecordBatch]:
+    def batches(self, schema: Schema, progress: RowProgress | None = None) -> Iterable[pa.RecordBatch]:
         """The schema's columns, batch by batch."""

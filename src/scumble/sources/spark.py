@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from scumble.errors import InputError, ScumbleError
 from scumble.model.schema import Schema
-from scumble.sources.source import Progress
+from scumble.sources.source import RowProgress
 
 if TYPE_CHECKING:
     from pyspark import RDD
@@ -117,7 +117,7 @@ class SparkSource:
                 fields.append((field.name, pa.list_(pa.null())))  # no single values, whatever else it is
         return pa.schema(fields)
 
-    def batches(self, schema: Schema, progress: Progress | None = None) -> "SparkBatches":
+    def batches(self, schema: Schema, progress: RowProgress | None = None) -> "SparkBatches":
         del progress
         names = [attribute.name for attribute in schema.attributes]
         every = self.frame.toDF(*(f"column{place}" for place in range(len(self.columns()))))

@@ -27,7 +27,7 @@ from scumble.methods.mdav.method import (
     MDAVMethod,
     Plain,
 )
-from scumble.methods.mdav.queries import Grouping, GroupSums
+from scumble.methods.mdav.queries import GroupingRule, GroupSums
 from scumble.methods.mdav.stable import stable_pair
 from scumble.model.guarantee import KAnonymity, PureDP, Unproven
 from scumble.model.plan import Plan
@@ -189,7 +189,7 @@ def test_an_exact_answer_needs_a_plan_without_differential_privacy() -> None:
         engine=engine_of(MIXED, rows), noise=PaidNoise(), plan=MDAVMethod().plan(MIXED, MDAV(k=3))
     )
     with pytest.raises(BudgetError, match="No spend"):
-        open_holder.measure(GroupSums(schema=NUMBERS, grouping=Grouping.RECORDS), spend="any")
+        open_holder.measure(GroupSums(schema=NUMBERS, grouping=GroupingRule.RECORDS), spend="any")
 
 
 NUMBERS = parse_schema(

@@ -16,19 +16,19 @@ from scumble.files.schema_file import parse_schema
 from scumble.methods.coordinates import Layout, require_numbers
 from scumble.methods.diffgen.detail.queries import Margins, StageChoice, StageCounts
 from scumble.methods.mdav.method import ExactSums
-from scumble.methods.mdav.queries import Grouping, GroupSums
+from scumble.methods.mdav.queries import GroupingRule, GroupSums
 from scumble.methods.microaggregate.method import MicroaggregateMethod, usable_sizes
 from scumble.methods.microaggregate.parameters import Centre, Microaggregate, settle
 from scumble.methods.microaggregate.partition import POSITIONS, Partition, positions, widest_side
 from scumble.methods.microaggregate.queries import Balance, Sizes, Sums
-from scumble.model.counts import Integers
+from scumble.model.counts import Block, Integers
 from scumble.model.guarantee import PureDP, Unit
 from scumble.model.plan import Plan, Spend
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Grid
 from scumble.privacy.holder import OFFSET_BITS, CentralHolder
 from scumble.privacy.noise import PaidNoise, Selection, simulation
-from scumble.privacy.query import Block, RowChoice, RowMeasurement, RowQuery, Sensitivity
+from scumble.privacy.query import RowChoice, RowMeasurement, RowQuery, Sensitivity
 from scumble.reproductions.microaggregation.figures import NumericTable, constant_line, containing, default_line
 from scumble.reproductions.microaggregation.violation import distance_apart, exact_centres, random_changes
 
@@ -66,9 +66,9 @@ QUERIES: list[RowQuery] = [
 ]
 UNDER_REPLACE: list[RowQuery] = [
     *QUERIES,
-    GroupSums(schema=SCHEMA, grouping=Grouping.RECORDS),
-    GroupSums(schema=SCHEMA, grouping=Grouping.INSENSITIVE, k=2),
-    GroupSums(schema=SCHEMA, grouping=Grouping.INSENSITIVE, k=4),
+    GroupSums(schema=SCHEMA, grouping=GroupingRule.RECORDS),
+    GroupSums(schema=SCHEMA, grouping=GroupingRule.INSENSITIVE, k=2),
+    GroupSums(schema=SCHEMA, grouping=GroupingRule.INSENSITIVE, k=4),
 ]
 
 
@@ -148,7 +148,7 @@ def caught(query: RowQuery, schema: Schema = SCHEMA, tries: int = 400) -> bool:
 def test_a_lowered_bound_is_caught(query: RowQuery) -> None:
     """By one, where the bound is tight. I-MDAV's is not: there the noise of a single group would be too little."""
     bound = query.sensitivity(Unit.REPLACE).bound
-    insensitive = isinstance(query, GroupSums) and query.grouping is Grouping.INSENSITIVE
+    insensitive = isinstance(query, GroupSums) and query.grouping is GroupingRule.INSENSITIVE
     kind = UnderstatedChoice if isinstance(query, RowChoice) else Understated
     assert not caught(kind(inner=query, bound=bound))
     assert caught(kind(inner=query, bound=query.reach - 1 if insensitive else bound - 1))  # type: ignore[attr-defined]
@@ -165,7 +165,7 @@ def test_a_line_that_moves_for_a_record_outside_its_box_is_caught() -> None:
 def test_the_law_catches_s_mdav() -> None:
     """Its declared sensitivity is the paper's claim about a pair, and grouping each table by itself breaks it."""
     schema = replace(SCHEMA, rows=8, attributes=SCHEMA.attributes[:2])
-    query = GroupSums(schema=schema, grouping=Grouping.STABLE, k=2)
+    query = GroupSums(schema=schema, grouping=GroupingRule.STABLE, k=2)
     assert caught(query, schema)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from scumble.methods.mdav.queries import Grouping, GroupSums
+from scumble.methods.mdav.queries import GroupingRule, GroupSums
 from scumble.model.guarantee import Unit
 from scumble.privacy.noise import PaidNoise
 from scumble.reproductions.microaggregation.figures import (
@@ -84,7 +84,7 @@ def test_one_record_changes_all_groups_of_s_mdav() -> None:
 def test_figure_3_satisfies_the_claim_for_the_pair_it_receives(
     table: np.ndarray, row: int, replacement: np.ndarray
 ) -> None:
-    query = GroupSums(schema=grid_schema(14, 2), grouping=Grouping.STABLE, k=4)
+    query = GroupSums(schema=grid_schema(14, 2), grouping=GroupingRule.STABLE, k=4)
     one, other = pair_sums(query, table, row, replacement)
     assert int(np.abs(one - other).sum()) <= query.sensitivity(Unit.REPLACE).bound
     x, y = framework(table, row, replacement, k=4, epsilon=Fraction(1), noise=PaidNoise())

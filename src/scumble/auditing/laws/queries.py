@@ -23,11 +23,13 @@ from scumble.privacy.holder import Tabulates
 from scumble.privacy.noise import Noise, PaidNoise
 from scumble.privacy.query import Choice, Query, RowChoice, RowQuery
 
-Record = Sequence[int]
+CodedRecord = Sequence[int]
 """The codes of one record, an entry for each attribute of the schema in order."""
 
 
-def check_added_record(query: Query | RowQuery, schema: Schema, rows: Sequence[Record], record: Record) -> None:
+def check_added_record(
+    query: Query | RowQuery, schema: Schema, rows: Sequence[CodedRecord], record: CodedRecord
+) -> None:
     """Under add-remove: a table, and the same with one more record. Removing is the same pair the other way round."""
     before = exact_answer(query, schema, rows)
     after = exact_answer(query, schema, [*rows, record])
@@ -42,7 +44,7 @@ def check_added_record(query: Query | RowQuery, schema: Schema, rows: Sequence[R
 
 
 def check_replaced_record(
-    query: Query | RowQuery, schema: Schema, rows: Sequence[Record], record: Record, other: Record
+    query: Query | RowQuery, schema: Schema, rows: Sequence[CodedRecord], record: CodedRecord, other: CodedRecord
 ) -> None:
     """Under replace: two tables of the same size that differ in one record."""
     before = exact_answer(query, schema, [*rows, record])
@@ -51,14 +53,14 @@ def check_replaced_record(
     _check_bound(query, before, after, bound, f"{tuple(record)} replaced by {tuple(other)} in {_shown(rows)}")
 
 
-def exact_answer(query: Query | RowQuery, schema: Schema, rows: Sequence[Record]) -> Integers:
+def exact_answer(query: Query | RowQuery, schema: Schema, rows: Sequence[CodedRecord]) -> Integers:
     """A query's answer without noise. For laws, never for private rows."""
     if isinstance(query, RowQuery):
         return query.answer(engine_of(schema, rows).blocks())
     return query.answer(engine_of(schema, rows).tabulate(query.tabulation))
 
 
-def engine_of(schema: Schema, rows: Sequence[Record]) -> MemoryEngine:
+def engine_of(schema: Schema, rows: Sequence[CodedRecord]) -> MemoryEngine:
     """An engine over coded rows."""
     columns = np.array(rows, dtype=np.int64).reshape(len(rows), len(schema.attributes)).T
     block = tuple(
@@ -68,7 +70,7 @@ def engine_of(schema: Schema, rows: Sequence[Record]) -> MemoryEngine:
     return MemoryEngine([block], schema)
 
 
-def _check_parts(query: RowQuery, before: Integers, after: Integers, record: Record) -> None:
+def _check_parts(query: RowQuery, before: Integers, after: Integers, record: CodedRecord) -> None:
     """A line of the answer may move only for a record inside its box."""
     for number, box in enumerate(query.parts):
         inside = all(low <= code < high for code, (low, high) in zip(record, box, strict=True))
@@ -83,7 +85,7 @@ def _check_bound(query: Query | RowQuery, before: Integers, after: Integers, bou
         raise CheckError(f"{query!r} declares a sensitivity of {bound}; {what} moves it by {moved}.")
 
 
-def _inside(query: Query, schema: Schema, record: Record) -> bool:
+def _inside(query: Query, schema: Schema, record: CodedRecord) -> bool:
     if query.region is None:
         return True
     name, node = query.region
@@ -91,7 +93,7 @@ def _inside(query: Query, schema: Schema, record: Record) -> bool:
     return node.low <= record[place] < node.high
 
 
-def _shown(rows: Sequence[Record]) -> str:
+def _shown(rows: Sequence[CodedRecord]) -> str:
     return f"{[tuple(row) for row in rows]}"
 
 

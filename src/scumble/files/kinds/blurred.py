@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from scumble.errors import CheckError
-from scumble.files.csv_tables import Progress
 from scumble.files.kinds.kind import ReleaseKind
 from scumble.files.noise_file import check_noise, read_noise, write_noise
 from scumble.files.perturbed_table import published_blocks
 from scumble.model.guarantee import IntervalPrivacy, LocalDP, to_json
 from scumble.model.release import BlurredRelease
+from scumble.sources.source import RowProgress
 
 
-class Blurred(ReleaseKind[BlurredRelease]):
+class BlurredKind(ReleaseKind[BlurredRelease]):
     """Perturbed records, with the noise model that describes them."""
 
     name = "blurred"
@@ -26,7 +26,9 @@ class Blurred(ReleaseKind[BlurredRelease]):
     report_template = "blurred.html"
     readme_template = "blurred.md"
 
-    def write(self, release: BlurredRelease, folder: Path, *, table: bool, progress: Progress | None) -> dict[str, Any]:
+    def write(
+        self, release: BlurredRelease, folder: Path, *, table: bool, progress: RowProgress | None
+    ) -> dict[str, Any]:
         write_noise(release.noise, folder / "noise.json")
         return {"records": release.records}
 
@@ -57,4 +59,4 @@ class Blurred(ReleaseKind[BlurredRelease]):
         return {"records": release.records}
 
 
-BLURRED = Blurred()
+BLURRED = BlurredKind()

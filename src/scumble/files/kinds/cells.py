@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from scumble.errors import CheckError
 from scumble.files.counts_file import check_table, counts_table, read_counts, rows_table, write_counts, write_table
-from scumble.files.csv_tables import Progress, arrow_table, column_names, read_rows, write_rows
+from scumble.files.csv_tables import arrow_table, column_names, read_rows, write_rows
 from scumble.files.kinds.documents import read_documents, write_documents
 from scumble.files.kinds.kind import ReleaseKind
 from scumble.files.report.attributes import described_attributes
@@ -21,9 +21,10 @@ from scumble.model.release import CellRelease, FineRows
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Domain, Grid
+from scumble.sources.source import RowProgress
 
 
-class Cells(ReleaseKind[CellRelease]):
+class CellsKind(ReleaseKind[CellRelease]):
     """Noisy counts over the cells of a published schema."""
 
     name = "cells"
@@ -32,7 +33,7 @@ class Cells(ReleaseKind[CellRelease]):
     report_template = "report.html"
     readme_template = "README.md"
 
-    def write(self, release: CellRelease, folder: Path, *, table: bool, progress: Progress | None) -> dict[str, Any]:
+    def write(self, release: CellRelease, folder: Path, *, table: bool, progress: RowProgress | None) -> dict[str, Any]:
         """Without `table`, the fine schema is still written: rows can be drawn again from the counts and documents."""
         write_counts(release, folder / "counts.csv")
         write_documents(release.documents, folder)
@@ -161,4 +162,4 @@ def _missing_numbers(schema: Schema) -> dict[str, str]:
     return {each.name: each.missing or "" for each in schema.predictors if isinstance(each.domain, Grid)}
 
 
-CELLS = Cells()
+CELLS = CellsKind()

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 import pyarrow as pa
 
 from scumble.errors import InputError
-from scumble.files.csv_tables import Progress
 from scumble.model.release import Release
+from scumble.sources.source import RowProgress
 
 R = TypeVar("R", bound=Release)
 
@@ -30,7 +30,7 @@ class ReleaseKind(ABC, Generic[R]):
     readme_template: ClassVar[str]
 
     @abstractmethod
-    def write(self, release: R, folder: Path, *, table: bool, progress: Progress | None) -> dict[str, Any]:
+    def write(self, release: R, folder: Path, *, table: bool, progress: RowProgress | None) -> dict[str, Any]:
         """Write the release's own files and return its entries of release.json.
 
         `table` says whether counts are also written out as rows.

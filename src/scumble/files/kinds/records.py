@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from scumble.errors import CheckError
-from scumble.files.csv_tables import Progress, arrow_table, column_names, read_rows, write_rows
+from scumble.files.csv_tables import arrow_table, column_names, read_rows, write_rows
 from scumble.files.kinds.documents import read_documents, write_documents
 from scumble.files.kinds.kind import ReleaseKind
 from scumble.model.guarantee import JointDP, PureDP
@@ -16,9 +16,10 @@ from scumble.model.release import RecordRelease
 from scumble.model.schema import Attribute, Schema
 from scumble.model.taxonomy import Grid
 from scumble.model.values import Column
+from scumble.sources.source import RowProgress
 
 
-class Records(ReleaseKind[RecordRelease]):
+class RecordsKind(ReleaseKind[RecordRelease]):
     """A column for each published attribute, numbers or labels."""
 
     name = "records"
@@ -27,7 +28,9 @@ class Records(ReleaseKind[RecordRelease]):
     report_template = "records.html"
     readme_template = "records.md"
 
-    def write(self, release: RecordRelease, folder: Path, *, table: bool, progress: Progress | None) -> dict[str, Any]:
+    def write(
+        self, release: RecordRelease, folder: Path, *, table: bool, progress: RowProgress | None
+    ) -> dict[str, Any]:
         write_rows(release.columns, folder / "table.csv")
         write_documents(release.documents, folder)
         return {"records": release.records, "documents": sorted(release.documents)}
@@ -83,4 +86,4 @@ def _inside(attribute: Attribute, column: Column) -> bool:
     return bool((np.isfinite(numbers) | missing).all())
 
 
-RECORDS = Records()
+RECORDS = RecordsKind()

@@ -21,10 +21,10 @@ from scumble.model.counts import Integers
 
 LEAF_POINTS = 12
 
-Tree = tuple[Any, ...]
+KdTree = tuple[Any, ...]
 
 
-def plant(points: npt.NDArray[np.float64]) -> Tree:
+def plant(points: npt.NDArray[np.float64]) -> KdTree:
     """The tree over all points, halved at the median of the widest side until leaves are small."""
     number = len(points)
     height = max(0, math.ceil(math.log2(max(number, 1) / LEAF_POINTS)))
@@ -250,7 +250,7 @@ def take(tree, leaf_of, place_of, row):  # type: ignore[no-untyped-def]
         _join_children(lows, highs, alive, node)
 
 
-def addresses(tree: Tree) -> tuple[Integers, Integers]:
+def addresses(tree: KdTree) -> tuple[Integers, Integers]:
     """For each row, its leaf and its position."""
     rows, first = tree[1], tree[5]
     leaf_of, place_of = np.empty_like(rows), np.empty_like(rows)

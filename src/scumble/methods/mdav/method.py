@@ -15,15 +15,15 @@ from scumble.errors import InputError
 from scumble.methods.coordinates import Layout, collect
 from scumble.methods.grouped_records import PublishedGroups, record_release
 from scumble.methods.mdav.mdav import check_group_size, group_sizes, mdav
-from scumble.methods.mdav.queries import Grouping, GroupSums
+from scumble.methods.mdav.queries import GroupingRule, GroupSums
 from scumble.methods.method import Exact, Params
-from scumble.model.counts import Integers
+from scumble.model.counts import Block, Integers
 from scumble.model.guarantee import KAnonymity, PureDP, Unit, Unproven
 from scumble.model.plan import Plan, Spend
 from scumble.model.release import RecordRelease
 from scumble.model.schema import Schema
 from scumble.privacy.holder import Holder
-from scumble.privacy.query import Block, RowMeasurement, Sensitivity
+from scumble.privacy.query import RowMeasurement, Sensitivity
 
 SUMS = "sums of every group"
 REFUTED = (
@@ -71,7 +71,7 @@ class NoisyGroups:
 
     name: str
     summary: str
-    grouping: Grouping
+    grouping: GroupingRule
     parameters: type[Params]
 
     def plan(self, schema: Schema, parameters: NoisyGroupParams) -> Plan:
@@ -81,7 +81,7 @@ class NoisyGroups:
         claim = PureDP(epsilon=parameters.epsilon, unit=schema.unit)
         spend = Spend(label=SUMS, epsilon=parameters.epsilon, purpose=f"noise for a change of {bound:,} weighted units")
         groups = len(query.sizes(schema.rows))
-        refuted = self.grouping is Grouping.STABLE
+        refuted = self.grouping is GroupingRule.STABLE
         guarantee = Unproven(claim=claim, reason=REFUTED) if refuted else claim
         return Plan(guarantee=guarantee, spends=(spend,), cells_at_most=groups)
 
@@ -167,18 +167,18 @@ class MDAVMethod:
 PLAIN = NoisyGroups(
     name="plain",
     summary="Every record with noise of its own: the baseline of the papers.",
-    grouping=Grouping.RECORDS,
+    grouping=GroupingRule.RECORDS,
     parameters=Plain,
 )
 I_MDAV = NoisyGroups(
     name="i-mdav",
     summary="Averages of blocks of a public order, with noise for every block (VLDB Journal 2014).",
-    grouping=Grouping.INSENSITIVE,
+    grouping=GroupingRule.INSENSITIVE,
     parameters=IMDAV,
 )
 S_MDAV = NoisyGroups(
     name="s-mdav",
     summary="MDAV's averages with the noise of EDBT 2019: its privacy claim does not hold.",
-    grouping=Grouping.STABLE,
+    grouping=GroupingRule.STABLE,
     parameters=SMDAV,
 )

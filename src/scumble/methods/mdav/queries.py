@@ -17,16 +17,16 @@ from scumble.errors import InputError
 from scumble.methods.coordinates import Amounts, Layout, collect, require_numbers
 from scumble.methods.mdav.insensitive import insensitive_mdav, insensitive_sizes
 from scumble.methods.mdav.mdav import group_sizes, mdav
-from scumble.model.counts import Integers
+from scumble.model.counts import Block, Integers
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
-from scumble.privacy.query import Block, RowMeasurement, Sensitivity
+from scumble.privacy.query import RowMeasurement, Sensitivity
 
 COMMON_RANGE = 1 << 32
 """Amounts are multiplied so that all attributes have about this range, and get noise in proportion to their own."""
 
 
-class Grouping(StrEnum):
+class GroupingRule(StrEnum):
     """How records are put together."""
 
     RECORDS = "records"
@@ -39,7 +39,7 @@ class GroupSums(RowMeasurement):
     """For each group and attribute the sum of weighted amounts, group after group."""
 
     schema: Schema
-    grouping: Grouping
+    grouping: GroupingRule
     k: int = 1
 
     @cached_property
@@ -58,15 +58,17 @@ class GroupSums(RowMeasurement):
 
     def sizes(self, rows: int) -> Integers:
         """How many records each group has."""
-        if self.grouping is Grouping.RECORDS:
+        if self.grouping is GroupingRule.RECORDS:
             return np.ones(rows, dtype=np.int64)
-        return insensitive_sizes(rows, self.k) if self.grouping is Grouping.INSENSITIVE else group_sizes(rows, self.k)
+        return (
+            insensitive_sizes(rows, self.k) if self.grouping is GroupingRule.INSENSITIVE else group_sizes(rows, self.k)
+        )
 
     def groups(self, rows: Integers) -> Integers:
         """The group of each coded row."""
-        if self.grouping is Grouping.RECORDS:
+        if self.grouping is GroupingRule.RECORDS:
             return np.arange(len(rows))
-        if self.grouping is Grouping.INSENSITIVE:
+        if self.grouping is GroupingRule.INSENSITIVE:
             largest = [scale.largest for scale in self.amounts]
             return insensitive_mdav(self.numbers(rows), largest, self.k)
         return mdav(Layout(schema=self.schema).standardized(rows), self.k)
@@ -95,9 +97,9 @@ class GroupSums(RowMeasurement):
             )
         assert self.schema.rows is not None
         groups = {
-            Grouping.RECORDS: 1,
-            Grouping.INSENSITIVE: len(self.sizes(self.schema.rows)),
-            Grouping.STABLE: 2,
+            GroupingRule.RECORDS: 1,
+            GroupingRule.INSENSITIVE: len(self.sizes(self.schema.rows)),
+            GroupingRule.STABLE: 2,
         }
         return Sensitivity(bound=max(1, groups[self.grouping] * self.reach))
 

@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from scumble.model.counts import Integers
 
-Partition = Callable[[Integers], Integers]
+Partitioner = Callable[[Integers], Integers]
 """A standard microaggregation algorithm: from coordinates to the group of each row."""
 
 
-def stable_pair(x: Integers, row: int, replacement: Integers, partition: Partition) -> tuple[Integers, Integers]:
+def stable_pair(x: Integers, row: int, replacement: Integers, partition: Partitioner) -> tuple[Integers, Integers]:
     """Algorithm 1: the groups C_X of a table and C_Y of its neighbour, in which `row` is `replacement`.
 
     Where the lines leave a choice: `dist` is Euclidean, `I_loss` the within-group sum of squares of Y, and the first in

@@ -17,7 +17,7 @@ from scumble.methods.microaggregate.parameters import (
     SUMS,
     Centre,
     Microaggregate,
-    Settings,
+    PartitionSettings,
     settle,
     split_label,
 )
@@ -77,7 +77,7 @@ class MicroaggregateMethod:
         )
 
 
-def grow(schema: Schema, settings: Settings, holder: Holder, story: list[str]) -> Partition:
+def grow(schema: Schema, settings: PartitionSettings, holder: Holder, story: list[str]) -> Partition:
     """Halve every box that has more than one code, once for each level of the plan."""
     partition = Partition.whole(schema)
     for level in range(settings.depth):
@@ -112,7 +112,7 @@ def _balance(schema: Schema, partition: Partition, sides: dict[int, int]) -> Bal
 
 
 def _medians(
-    schema: Schema, partition: Partition, settings: Settings, amounts: tuple[Amounts, ...], holder: Holder
+    schema: Schema, partition: Partition, settings: PartitionSettings, amounts: tuple[Amounts, ...], holder: Holder
 ) -> tuple[tuple[float, ...], ...]:
     """For each attribute one private choice in every box; the boxes' own middles where nothing was planned."""
     columns: list[list[float]] = []

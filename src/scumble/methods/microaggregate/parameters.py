@@ -60,7 +60,7 @@ class Microaggregate(Params):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class PartitionSettings:
     """Everything the plan decides."""
 
     depth: int
@@ -73,7 +73,7 @@ class Settings:
     notes: tuple[str, ...]
 
 
-def settle(schema: Schema, parameters: Microaggregate) -> Settings:
+def settle(schema: Schema, parameters: Microaggregate) -> PartitionSettings:
     """The plan's arithmetic, from the schema and the parameters alone."""
     rows = schema.rows if schema.rows is not None else schema.rows_at_most
     if rows is None:
@@ -88,7 +88,7 @@ def settle(schema: Schema, parameters: Microaggregate) -> Settings:
     centre = Centre.MEDIAN if starved else parameters.centre
     sized = starved or depth > 0 or schema.unit is Unit.ADD_REMOVE
     spends = (*_split_spends(schema, parameters.epsilon, depth), *_group_spends(schema, parameters, depth, starved))
-    return Settings(
+    return PartitionSettings(
         depth=depth,
         centre=centre,
         asks_centres=not starved,

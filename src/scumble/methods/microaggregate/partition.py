@@ -12,16 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.compiled import compiled
-from scumble.model.counts import Integers
+from scumble.model.counts import Block, Integers
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Grid
-from scumble.privacy.query import Block, Box
+from scumble.privacy.query import Box
 
 POSITIONS = 32
 """How many places of a box are offered, whatever its length: a long domain costs no more than a short one."""
 ROWS_AT_ONCE = 1 << 17
 
-Codes = npt.NDArray[np.int32]
+RoutedCodes = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,14 +60,14 @@ class Partition:
                 boxes.append(tuple(half if s == cuts[leaf][0] else ends for s, ends in enumerate(box)))
         return Partition(boxes=tuple(boxes), side=tuple(side), position=tuple(position), below=tuple(below))
 
-    def leaf_of(self, codes: Codes) -> Integers:
+    def leaf_of(self, codes: RoutedCodes) -> Integers:
         """The number of the box in which each row lies."""
         leaves = np.empty(len(codes), dtype=np.int64)
         side, position, below = (np.array(values, dtype=np.int64) for values in (self.side, self.position, self.below))
         _route(codes, side, position, below, leaves)
         return leaves
 
-    def routed(self, block: Block) -> Iterator[tuple[Codes, Integers]]:
+    def routed(self, block: Block) -> Iterator[tuple[RoutedCodes, Integers]]:
         """The rows of a block as a matrix of codes with the box of each, some rows at a time."""
         for start in range(0, len(block[0]), ROWS_AT_ONCE):
             codes = np.stack([column[start : start + ROWS_AT_ONCE].astype(np.int32) for column in block], axis=1)
@@ -84,7 +84,7 @@ def _route(codes, side, position, below, leaves):  # type: ignore[no-untyped-def
 
 
 def positions(grid: Grid, low: int, high: int) -> tuple[int, ...]:
-    """Codes inside [low, high), ascending, evenly spaced on a logarithmic scale from zero; some may be repeated.
+    """RoutedCodes inside [low, high), ascending, evenly spaced on a logarithmic scale from zero; some may be repeated.
 
     Amounts have no preferred size (Benford's law), and public bounds are generous: values crowd near zero. So positions
     have equal steps in sign(x) ln(1 + |x|), x being the value in steps of the grid. Far from zero, as for years, that

@@ -8,9 +8,9 @@ import numpy as np
 from scumble.compiled import compiled
 from scumble.methods.coordinates import Amounts
 from scumble.methods.microaggregate.partition import Partition
-from scumble.model.counts import Integers
+from scumble.model.counts import Block, Integers
 from scumble.model.guarantee import Unit
-from scumble.privacy.query import Block, Box, RowChoice, RowMeasurement, Sensitivity
+from scumble.privacy.query import Box, RowChoice, RowMeasurement, Sensitivity
 
 RESOLUTION = 1 << 20
 """Sums are taken of whole numbers between -2^20 and 2^20, the ends of a box in one attribute."""

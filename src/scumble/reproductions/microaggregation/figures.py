@@ -17,7 +17,7 @@ from scumble.comparison.trials import CodedTable
 from scumble.datasets import load
 from scumble.engines.memory import MemoryEngine
 from scumble.methods.coordinates import collect, require_numbers
-from scumble.methods.mdav.queries import Grouping, GroupSums
+from scumble.methods.mdav.queries import GroupingRule, GroupSums
 from scumble.methods.mdav.stable import group_averages
 from scumble.methods.microaggregate.method import MicroaggregateMethod
 from scumble.methods.microaggregate.parameters import Microaggregate
@@ -80,7 +80,7 @@ def rows_as_numbers(schema: Schema, rows: Integers) -> np.ndarray[Any, np.dtype[
 
 def figure_4(table: NumericTable, sizes: Sequence[int] = SIZES) -> Iterator[FigurePoint]:
     """Microaggregation without noise: MDAV and I-MDAV."""
-    for method, grouping in (("mdav", Grouping.STABLE), ("i-mdav", Grouping.INSENSITIVE)):
+    for method, grouping in (("mdav", GroupingRule.STABLE), ("i-mdav", GroupingRule.INSENSITIVE)):
         for k in sizes:
             labels = GroupSums(schema=table.schema, grouping=grouping, k=k).groups(table.codes)
             loss = il1s(table.numbers, group_averages(table.numbers, labels)[labels])
@@ -98,9 +98,9 @@ def figure_5_or_6(
 ) -> Iterator[FigurePoint]:
     """Figure 5 on CENSUS or Figure 6 on EIA: eps-DP, I-MDAV and S-MDAV; then our default, a noisy mean, a constant."""
     source = noise or PaidNoise()
-    yield from _noisy(table, "eps-dp", Grouping.RECORDS, (1,), epsilons, runs, source)
-    yield from _noisy(table, "i-mdav", Grouping.INSENSITIVE, sizes, epsilons, runs, source)
-    yield from _noisy(table, "s-mdav", Grouping.STABLE, sizes, epsilons, runs, source)
+    yield from _noisy(table, "eps-dp", GroupingRule.RECORDS, (1,), epsilons, runs, source)
+    yield from _noisy(table, "i-mdav", GroupingRule.INSENSITIVE, sizes, epsilons, runs, source)
+    yield from _noisy(table, "s-mdav", GroupingRule.STABLE, sizes, epsilons, runs, source)
     for epsilon in epsilons:
         yield default_line(table, epsilon, default_runs, source)
         yield _noisy_mean(table, epsilon, default_runs, source)
@@ -110,7 +110,7 @@ def figure_5_or_6(
 def _noisy(
     table: NumericTable,
     method: str,
-    grouping: Grouping,
+    grouping: GroupingRule,
     sizes: Sequence[int],
     epsilons: Sequence[Fraction],
     runs: int,
@@ -128,7 +128,7 @@ def _noisy(
                 noisy = noise.laplace(exact, sensitivity=bound, epsilon=epsilon)
                 plain.append(il1s(table.numbers, query.centres(noisy, rows, clamp=False)[labels]))
                 clamped.append(il1s(table.numbers, query.centres(noisy, rows)[labels]))
-            shown = 0 if grouping is Grouping.RECORDS else k
+            shown = 0 if grouping is GroupingRule.RECORDS else k
             yield _line(table, method, k=shown, epsilon=epsilon, il1s=fmean(plain), clamped=fmean(clamped))
 
 
@@ -159,7 +159,7 @@ def containing(boxes: Iterable[Any], codes: Integers) -> Integers:
 def _noisy_mean(table: NumericTable, epsilon: Fraction, runs: int, noise: Noise) -> FigurePoint:
     """A single centre: the noisy average of all records, with the whole epsilon."""
     rows = len(table.codes)
-    query = GroupSums(schema=table.schema, grouping=Grouping.INSENSITIVE, k=rows)
+    query = GroupSums(schema=table.schema, grouping=GroupingRule.INSENSITIVE, k=rows)
     exact, bound = query.answer([table.block]), query.sensitivity(table.schema.unit).bound
     plain, clamped = [], []
     for _ in range(runs):

@@ -18,7 +18,7 @@ from scumble.engines.memory import MemoryEngine
 from scumble.files.schema_file import parse_schema
 from scumble.methods.mdav.mdav import mdav
 from scumble.methods.mdav.method import S_MDAV, SMDAV
-from scumble.methods.mdav.queries import Grouping, GroupSums
+from scumble.methods.mdav.queries import GroupingRule, GroupSums
 from scumble.methods.mdav.stable import group_averages, stable_pair
 from scumble.model.counts import Floats, Integers
 from scumble.model.guarantee import Unit
@@ -52,7 +52,7 @@ def square(k: int) -> tuple[Integers, Integers]:
 
 def exact_centres(rows: Integers, k: int) -> Centres:
     """The centroids to which S-MDAV adds noise, with ranges scaled to 1."""
-    query = GroupSums(schema=grid_schema(len(rows), rows.shape[1]), grouping=Grouping.STABLE, k=k)
+    query = GroupSums(schema=grid_schema(len(rows), rows.shape[1]), grouping=GroupingRule.STABLE, k=k)
     return group_averages(rows, query.groups(rows)) / SIDE
 
 
@@ -96,7 +96,7 @@ def framework(
     The noise is the paper's, calibrated for a change of 2 Delta / k. This concerns the pair; it is not a mechanism
     that releases a single table.
     """
-    query = GroupSums(schema=grid_schema(len(rows), rows.shape[1]), grouping=Grouping.STABLE, k=k)
+    query = GroupSums(schema=grid_schema(len(rows), rows.shape[1]), grouping=GroupingRule.STABLE, k=k)
     published = []
     for exact in pair_sums(query, rows, row, replacement):
         bound = query.sensitivity(Unit.REPLACE).bound

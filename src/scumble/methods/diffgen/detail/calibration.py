@@ -9,8 +9,8 @@ from math import log
 
 import numpy as np
 
-from scumble.methods.diffgen.detail.groups import ODDS_UNIT, Floats, Odds, chances, means
-from scumble.model.counts import Integers
+from scumble.methods.diffgen.detail.groups import ODDS_UNIT, Odds, chances, means
+from scumble.model.counts import Floats, Integers
 
 LIKELY_SLOPE, SLOPE_SPREAD, OFFSET_SPREAD = 0.6, 0.4, 0.35
 """What is expected before anything was counted: tables overlap somewhat, within a factor of e^0.4 or so; classes are

@@ -15,13 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.compiled import compiled
-from scumble.model.counts import Integers
+from scumble.model.counts import Block, Floats, Integers
 from scumble.model.cut import Cut
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Domain, Grid
-from scumble.privacy.query import Block
 
-Floats = npt.NDArray[np.float64]
 Odds = npt.NDArray[np.int32]
 
 ODDS_UNIT = 1024

@@ -10,9 +10,9 @@ import numpy as np
 from scumble.compiled import compiled
 from scumble.methods.diffgen.detail.groups import Evidence
 from scumble.methods.diffgen.scores import PURITY_SCALE, purity
-from scumble.model.counts import Integers
+from scumble.model.counts import Block, Integers
 from scumble.model.guarantee import Unit
-from scumble.privacy.query import Block, RowChoice, RowMeasurement, Sensitivity, SummedRows
+from scumble.privacy.query import RowChoice, RowMeasurement, Sensitivity, SummedRows
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from scumble.methods.diffgen.detail.calibration import Calibration
-from scumble.methods.diffgen.detail.groups import Evidence, Floats, Odds, Stage, advance, chances, means
-from scumble.model.counts import Integers, digits_of
+from scumble.methods.diffgen.detail.groups import Evidence, Odds, Stage, advance, chances, means
+from scumble.model.counts import Floats, Integers, digits_of
 from scumble.privacy.noise import Simulation
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scumble.methods.diffgen.detail.groups import LEAST_CHANCE, Floats, Odds, to_odds
-from scumble.model.counts import Integers
+from scumble.methods.diffgen.detail.groups import LEAST_CHANCE, Odds, to_odds
+from scumble.model.counts import Floats, Integers
 from scumble.model.rounding import project
 
 USUAL, USUAL_IN_A_GROUP = 0.1, 0.005
