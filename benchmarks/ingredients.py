@@ -30,14 +30,14 @@ from scumble.datasets import load
 from scumble.engines.memory import MemoryEngine
 from scumble.flows.evaluate import training_sample
 from scumble.flows.release import run
-from scumble.methods.diffgen import parameters
+from scumble.methods.diffgen import levels
 from scumble.methods.diffgen.detail import measure, shrinkage
 from scumble.methods.diffgen.detail.calibration import Calibration
 from scumble.methods.diffgen.detail.groups import ODDS_UNIT, Evidence, Odds, chances, means, to_odds
 from scumble.methods.diffgen.detail.rows import Rows
 from scumble.methods.diffgen.detail.shrinkage import USUAL, drawn
+from scumble.methods.diffgen.levels import Level
 from scumble.methods.diffgen.method import DiffGenMethod
-from scumble.methods.diffgen.parameters import Level
 from scumble.methods.diffgen.scores import Score
 from scumble.mining.benchmark.sample import Sample
 from scumble.mining.benchmark.scores import accuracy, area_under_curve, score
@@ -115,7 +115,7 @@ VARIANTS = (
     Variant(name="tables not shrunk toward what cells imply", replaced={(Rows, PRIOR_NAME): _prior_of_groups}),
     Variant(name="a fixed weight for the prior estimate", replaced={(shrinkage, "drawn"): _by_weight}),
     Variant(name="cells without sums over cells", replaced={(measure, "odds_of_cells"): _cell_by_cell}),
-    Variant(name="up to 10,000 cells", replaced={(parameters, "cells_that_stand_out"): lambda *_: 10_000}),
+    Variant(name="up to 10,000 cells", replaced={(levels, "cells_that_stand_out"): lambda *_: 10_000}),
     Variant(name="12 bins at least", level=lambda a: replace(a, fewest_bins=12)),
     Variant(name="24 bins at least", level=lambda a: replace(a, fewest_bins=24)),
     Variant(name="no calibration", replaced={(measure, "calibrate"): _not_calibrated}),

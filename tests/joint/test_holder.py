@@ -31,9 +31,10 @@ from scumble.joint.protocol.roles import Roles
 from scumble.joint.protocol.session_keys import SessionKeys
 from scumble.joint.protocol.sharing import Sharing
 from scumble.joint.simulated import simulated_holder
-from scumble.methods.diffgen.method import CHOOSE, COUNT, DiffGenMethod
+from scumble.methods.diffgen.method import COUNT, DiffGenMethod
 from scumble.methods.diffgen.parameters import DiffGen
 from scumble.methods.diffgen.scores import Candidate, PartitionScores, Score, ValueScores
+from scumble.methods.diffgen.together import CHOOSE
 from scumble.methods.histograms.method import Histograms, HistogramsMethod
 from scumble.methods.mdav.method import MDAV, MDAVMethod
 from scumble.model.counts import Integers

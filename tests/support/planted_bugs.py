@@ -7,8 +7,9 @@ import numpy as np
 
 from scumble.auditing.neighbours import CodedRows, Pair
 from scumble.auditing.outcomes import Draws, finest_digit
+from scumble.methods.diffgen.levels import settle
 from scumble.methods.diffgen.method import COUNT, DiffGenMethod
-from scumble.methods.diffgen.parameters import DiffGen, settle
+from scumble.methods.diffgen.parameters import DiffGen
 from scumble.methods.diffgen.scores import PartitionScores, Score
 from scumble.model.counts import Integers
 from scumble.model.guarantee import Unit

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from strategies import coded_rows, cuts, schemas
 
 from scumble.auditing.laws.queries import check_added_record, check_replaced_record, engine_of
-from scumble.errors import CheckError
+from scumble.errors import CheckError, InputError
 from scumble.files.schema_file import parse_schema
 from scumble.methods.diffgen.detail.calibration import LIKELY_SLOPE, SLOPE_SPREAD, calibrate
 from scumble.methods.diffgen.detail.groups import ODDS_UNIT, Evidence, Grouping, Odds, Stage, bins_of, chances, to_odds
@@ -297,7 +297,7 @@ def test_detail_is_left_out_where_somebody_settles_the_cells() -> None:
     assert DiffGen(epsilon=1, rounds=3, detail="yes").in_detail
     for given_too in ({"rounds": 3}, {"score": "gini"}, {"selection_share": "1/2"}, {"leaves": True}, {"detail": "no"}):
         assert not DiffGen(epsilon=1, **given_too).in_detail
-    with pytest.raises(ValueError, match="detail"):
+    with pytest.raises(InputError, match="detail"):
         DiffGen(epsilon=1, selection="published", detail="yes")
 
 

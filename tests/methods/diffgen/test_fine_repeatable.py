@@ -17,11 +17,12 @@ from scumble.files.schema_file import parse_schema
 from scumble.files.verify import verify_folder
 from scumble.methods.diffgen.detail.measure import Cells, add_detail
 from scumble.methods.diffgen.detail.queries import Margins, StageChoice, StageCounts
+from scumble.methods.diffgen.levels import LEVELS, level_for, settle
 from scumble.methods.diffgen.method import DiffGenMethod
-from scumble.methods.diffgen.parameters import LEVELS, RECORDS_SHARE, DiffGen, level_for, settle
+from scumble.methods.diffgen.parameters import DiffGen
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut
-from scumble.model.guarantee import Unit
+from scumble.model.plan import Plan
 from scumble.model.release import CellRelease
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Node
@@ -61,11 +62,11 @@ def cut_of(fine: Schema, published: Schema) -> Cut:
     return Cut(schema=fine, nodes=nodes)
 
 
-class Told:
+class FolderAnswers:
     """Answers as detail.json has them, in their order."""
 
-    def __init__(self, schema: Schema, document: dict[str, Any]) -> None:
-        self.unit: Unit = schema.unit
+    def __init__(self, plan: Plan, schema: Schema, document: dict[str, Any]) -> None:
+        self.plan, self.unit = plan, plan.unit
         self._names = [attribute.name for attribute in schema.predictors]
         self._left = list(document["measured"])
 
@@ -94,7 +95,7 @@ def test_fine_rows_can_be_drawn_again_from_the_folder(tmp_path: Path, epsilon: s
     level = level_for(LEVELS, schema, parameters.epsilon, records)
     detail = settle(schema, DiffGen(**release.parameters), level).detail
     assert detail is not None
-    told: Any = Told(schema, document)
+    answers: Any = FolderAnswers(release.plan, schema, document)
     cells = Cells(
         cut=cut_of(schema, release.schema),
         split=tuple(document["split"]),
@@ -102,7 +103,7 @@ def test_fine_rows_can_be_drawn_again_from_the_folder(tmp_path: Path, epsilon: s
         variance=release.variance,
         count=release.count,
     )
-    again = add_detail(cells, parameters.epsilon * (1 - RECORDS_SHARE), detail, told)
+    again = add_detail(cells, detail, answers)
     assert again.fine.rows > 0 and same_columns(again.fine, release.fine)
     assert again.document == document
 

@@ -15,9 +15,11 @@ from scumble.auditing.laws.queries import engine_of, exact_answer
 from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
 from scumble.methods.diffgen.cell_bounds import descend, most_cells
-from scumble.methods.diffgen.method import CHOOSE, COUNT, COUNT_RECORDS, REST, DiffGenMethod
-from scumble.methods.diffgen.parameters import LEVELS, RECORDS_SHARE, DiffGen, level_for, settle
+from scumble.methods.diffgen.levels import LEVELS, RECORDS_SHARE, level_for, settle
+from scumble.methods.diffgen.method import COUNT, COUNT_RECORDS, REST, DiffGenMethod
+from scumble.methods.diffgen.parameters import DiffGen
 from scumble.methods.diffgen.scores import PURITY_SCALE, Candidate, PartitionScores, Score
+from scumble.methods.diffgen.together import CHOOSE
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut
 from scumble.model.guarantee import Unit

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from scumble.errors import InputError
-from scumble.methods.diffgen.parameters import Settings
+from scumble.methods.diffgen.levels import Settings
 from scumble.methods.diffgen.scores import Candidate, ValueScores
 from scumble.model.cut import Cut, Specialization
 from scumble.model.guarantee import Unit
@@ -19,14 +19,14 @@ CANDIDATE = "choose a candidate"
 NEW_SPLITS = "split values of new intervals"
 
 
-def published_spends(schema: Schema, epsilon: Fraction, rounds: int) -> tuple[Spend, ...]:
+def published_spends(schema: Schema, epsilon: Fraction, settings: Settings) -> tuple[Spend, ...]:
     """Line 3: eps' = eps / (2 (numeric attributes + 2 rounds)), for each use of the exponential mechanism."""
     if schema.unit is not Unit.ADD_REMOVE:
         raise InputError(
             "Published mode divides its budget for `unit: add-remove`, the paper's definition. Change the unit or "
             "leave out `--selection published`."
         )
-    numeric = sum(isinstance(attribute.domain, Grid) for attribute in schema.predictors)
+    rounds, numeric = settings.rounds, sum(isinstance(each.domain, Grid) for each in schema.predictors)
     price = epsilon / (2 * (numeric + 2 * rounds))
     spends = [
         Spend(label=CANDIDATE, epsilon=price, times=rounds, purpose="line 7: exponential mechanism over the cut"),
@@ -45,7 +45,7 @@ def published_spends(schema: Schema, epsilon: Fraction, rounds: int) -> tuple[Sp
 
 
 def choose_as_published(
-    schema: Schema, settings: Settings, holder: Holder, tell: Callable[[Specialization], None]
+    schema: Schema, settings: Settings, holder: Holder, record: Callable[[Specialization], None]
 ) -> Cut:
     """Lines 1 to 11: split values for the numeric roots, then one candidate a round."""
     cut = Cut.top(schema)
@@ -60,7 +60,7 @@ def choose_as_published(
         query = ValueScores(schema=schema, candidates=candidates, score=settings.score, as_published=True)
         chosen = candidates[holder.choose(query, spend=CANDIDATE, selection=Selection.EXPONENTIAL)]
         step = chosen.step(schema)
-        tell(step)
+        record(step)
         cut = cut.specialize(step)
         if isinstance(schema[step.attribute].domain, Grid):
             _choose_splits(schema, settings, holder, step.attribute, step.children, NEW_SPLITS, positions)

@@ -6,26 +6,25 @@ round, at half the price where the score is monotone, with scores that see all a
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from math import log
 from typing import Any, ClassVar
 
 from scumble.methods.diffgen.algorithm_1 import choose_as_published, published_spends
-from scumble.methods.diffgen.cell_bounds import descend, leaf_cells, most_cells
+from scumble.methods.diffgen.cell_bounds import leaf_cells, most_cells
 from scumble.methods.diffgen.detail.measure import Cells, add_detail, detail_spends
-from scumble.methods.diffgen.parameters import (
+from scumble.methods.diffgen.levels import (
     LEVELS,
     RECORDS_SHARE,
-    DiffGen,
     Level,
-    SelectionMode,
     Settings,
     in_detail,
     level_for,
     public_records,
     settle,
 )
-from scumble.methods.diffgen.scores import Candidate, PartitionScores, Score, ValueScores
+from scumble.methods.diffgen.parameters import DiffGen, SelectionMode
+from scumble.methods.diffgen.together import choose_together, together_spends
 from scumble.methods.method import require_target
 from scumble.model.cut import Cut, Specialization
 from scumble.model.guarantee import PureDP
@@ -37,13 +36,45 @@ from scumble.privacy.holder import Holder
 from scumble.privacy.noise import laplace_variance
 from scumble.privacy.query import CellCounts
 
-CHOOSE = "choose a split"
 COUNT = "count the cells"
 COUNT_RECORDS = "count the records"
 REST = "all else"
 PUBLISHED_RESOLUTION = 1023
 """Published mode measures counts in 1/1023rds, so that rounding them gives the paper's rounded continuous noise. Odd,
 so that none lies half way between two whole numbers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Procedure:
+    """A way to choose the cells and to count them."""
+
+    spends: Callable[[Schema, Fraction, Settings], tuple[Spend, ...]]
+    """What its choices cost, of so much epsilon."""
+    choose: Callable[[Schema, Settings, Holder, Callable[[Specialization], None]], Cut]
+    """The cut; each specialization is recorded when it was chosen."""
+    resolution: int = 1
+    rounding: Rounding = Rounding.PROJECT
+
+
+FINEST = Procedure(
+    spends=lambda schema, epsilon, settings: (),
+    choose=lambda schema, settings, holder, record: Cut.leaves(schema),
+)
+"""No choices: the full contingency table."""
+
+PROCEDURES = {
+    SelectionMode.TOGETHER: Procedure(spends=together_spends, choose=choose_together),
+    SelectionMode.PUBLISHED: Procedure(
+        spends=published_spends,
+        choose=choose_as_published,
+        resolution=PUBLISHED_RESOLUTION,
+        rounding=Rounding.NEAREST,
+    ),
+}
+
+
+def _procedure(parameters: DiffGen) -> Procedure:
+    return FINEST if parameters.leaves else PROCEDURES[parameters.selection]
 
 
 class DiffGenMethod:
@@ -101,116 +132,51 @@ class DiffGenMethod:
         )
 
     def run(self, schema: Schema, parameters: DiffGen, holder: Holder) -> CellRelease:
-        levels = self._levels(schema, parameters)
-        settings = settle(schema, parameters, levels[0], public_records(schema, parameters))
-        epsilon, known = parameters.epsilon, {}
-        if len(levels) > 1:
-            told = holder.measure(CellCounts(cut=Cut.top(schema)), spend=COUNT_RECORDS)
-            known, records = {"records counted": told.tolist()}, int(told.sum())
-            settings = settle(schema, parameters, level_for(self.levels, schema, epsilon, records), records)
-            epsilon *= 1 - RECORDS_SHARE
-            holder.divide(REST, _spends(schema, parameters, settings, epsilon))
-        published = parameters.selection is SelectionMode.PUBLISHED
+        settings, known = self._settings(schema, parameters, holder)
+        procedure = _procedure(parameters)
         steps: list[Specialization] = []
-        if parameters.leaves:
-            cut = Cut.leaves(schema)
-        elif published:
-            cut = choose_as_published(schema, settings, holder, steps.append)
-        else:
-            cut = choose_together(schema, settings, holder, steps.append)
-        resolution = PUBLISHED_RESOLUTION if published else 1
-        query = CellCounts(cut=cut, resolution=resolution)
+        cut = procedure.choose(schema, settings, holder, steps.append)
+        query = CellCounts(cut=cut, resolution=procedure.resolution)
         measured = holder.measure(query, spend=COUNT).reshape(cut.cells, len(schema.classes))
-        rounding = Rounding.NEAREST if published else Rounding.PROJECT
         bound = query.sensitivity(schema.unit).bound
-        variance = laplace_variance(sensitivity=bound, epsilon=holder.plan.price(COUNT)) / resolution**2
-        count = rounding.apply(measured, resolution)
+        variance = laplace_variance(sensitivity=bound, epsilon=holder.plan.price(COUNT)) / procedure.resolution**2
+        count = procedure.rounding.apply(measured, procedure.resolution)
         split = tuple(dict.fromkeys(step.attribute for step in steps))
         cells = Cells(cut=cut, split=split, measured=measured, variance=variance, count=count)
-        detail = add_detail(cells, epsilon, settings.detail, holder) if settings.detail else None
+        detail = add_detail(cells, settings.detail, holder) if settings.detail else None
         return CellRelease(
             method=self.name,
             parameters=parameters.model_dump(mode="json"),
             plan=holder.plan,
             schema=cut.published_schema(),
             measured=measured,
-            resolution=resolution,
+            resolution=procedure.resolution,
             variance=variance,
-            rounding=rounding,
+            rounding=procedure.rounding,
             count=count,
-            story=(*(_tell(step) for step in steps), *(detail.story if detail else ())),
+            story=(*(_sentence(step) for step in steps), *(detail.story if detail else ())),
             fine=detail.fine if detail else None,
             documents={"detail": known | detail.document} if detail else {},
         )
 
+    def _settings(self, schema: Schema, parameters: DiffGen, holder: Holder) -> tuple[Settings, dict[str, Any]]:
+        """The settings, and the counted records where the plan divides its budget by them."""
+        levels = self._levels(schema, parameters)
+        if len(levels) == 1:
+            return settle(schema, parameters, levels[0], public_records(schema, parameters)), {}
+        counted = holder.measure(CellCounts(cut=Cut.top(schema)), spend=COUNT_RECORDS)
+        records = int(counted.sum())
+        settings = settle(schema, parameters, level_for(self.levels, schema, parameters.epsilon, records), records)
+        holder.divide(REST, _spends(schema, parameters, settings, holder.plan.price(REST)))
+        return settings, {"records counted": counted.tolist()}
+
 
 def _spends(schema: Schema, parameters: DiffGen, settings: Settings, epsilon: Fraction) -> tuple[Spend, ...]:
     """What cells and detail cost, for so much epsilon together."""
-    if parameters.leaves:
-        choices: tuple[Spend, ...] = ()
-    elif parameters.selection is SelectionMode.PUBLISHED:
-        choices = published_spends(schema, epsilon, settings.rounds)
-    else:
-        purpose = f"one private selection a round by the score `{settings.score}`"
-        price = epsilon * settings.cell_share * settings.selection_share / settings.rounds
-        choices = (Spend(label=CHOOSE, epsilon=price, times=settings.rounds, purpose=purpose),)
+    choices = _procedure(parameters).spends(schema, epsilon, settings)
     counting = epsilon * settings.cell_share - sum((s.total(schema.unit) for s in choices), Fraction(0))
     count = Spend(label=COUNT, epsilon=counting, purpose="discrete Laplace noise on every (cell, class) count")
     return (*choices, count, *(detail_spends(schema, epsilon, settings.detail) if settings.detail else ()))
-
-
-def choose_together(schema: Schema, settings: Settings, holder: Holder, tell: Callable[[Specialization], None]) -> Cut:
-    """The default selection: each round one private choice among all specializations of all values of the cut.
-
-    An interval with m possible splits brings m candidates. Their public log-weight -ln m keeps long grids from winning
-    by number. Values with a single child are passed through for free: that is public knowledge.
-    """
-    cut = descend(Cut.top(schema))
-    for _ in range(settings.rounds):
-        candidates, log_weights = _candidates(cut, settings.max_cells, settings.positions)
-        if not candidates:
-            break
-        if settings.score is Score.MAX:
-            query: PartitionScores | ValueScores = ValueScores(
-                schema=schema, candidates=candidates, score=settings.score
-            )
-        else:
-            query = PartitionScores(cut=cut, candidates=candidates, score=settings.score)
-        chosen = holder.choose(query, spend=CHOOSE, log_weights=log_weights)
-        step = candidates[chosen].step(schema)
-        tell(step)
-        cut = descend(cut.specialize(step))
-    return cut
-
-
-def _candidates(
-    cut: Cut, max_cells: int, most_positions: int | None = None
-) -> tuple[tuple[Candidate, ...], list[float]]:
-    """Every specialization of the cut that stays within the limit of cells, with its public log-weight."""
-    candidates: list[Candidate] = []
-    log_weights: list[float] = []
-    for name, nodes in cut.nodes.items():
-        domain = cut.schema[name].domain
-        for node in nodes:
-            positions = _spaced(domain.positions(node), most_positions)
-            if not positions:
-                continue
-            first = Candidate(attribute=name, node=node, position=positions[0])
-            if cut.cells_after(first.step(cut.schema)) <= max_cells:
-                candidates += [Candidate(attribute=name, node=node, position=position) for position in positions]
-                log_weights += [-log(len(positions))] * len(positions)
-    return tuple(candidates), log_weights
-
-
-def _spaced(positions: Sequence[int], most: int | None) -> Sequence[int]:
-    """At most so many positions, at even distances from each other and from the ends of the interval.
-
-    >>> _spaced(range(1, 100), 3)
-    [25, 50, 75]
-    """
-    if most is None or len(positions) <= most:
-        return positions
-    return [positions[(len(positions) + 1) * number // (most + 1) - 1] for number in range(1, most + 1)]
 
 
 def _notes(parameters: DiffGen, possible: Sequence[Settings], schema: Schema, cells: int) -> tuple[str, ...]:
@@ -248,6 +214,6 @@ def _single_owner_reason(parameters: DiffGen, settings: Settings) -> str:
     return ""
 
 
-def _tell(step: Specialization) -> str:
+def _sentence(step: Specialization) -> str:
     children = " | ".join(child.label for child in step.children)
     return f"{step.attribute}: {step.node.label} -> {children}"

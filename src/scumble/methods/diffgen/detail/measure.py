@@ -14,7 +14,7 @@ from scumble.methods.diffgen.detail.groups import ODDS_UNIT, Evidence, Grouping,
 from scumble.methods.diffgen.detail.queries import Margins, StageChoice, StageCounts
 from scumble.methods.diffgen.detail.rows import Rows
 from scumble.methods.diffgen.detail.shrinkage import consistent, odds_of_cells, shifts_of
-from scumble.methods.diffgen.parameters import DetailSettings
+from scumble.methods.diffgen.levels import DetailSettings
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut
 from scumble.model.fine_rows import fine_counts, scaled
@@ -119,14 +119,13 @@ class Detail:
     story: tuple[str, ...]
 
 
-def add_detail(cells: Cells, epsilon: Fraction, settings: DetailSettings, holder: Holder) -> Detail:
+def add_detail(cells: Cells, settings: DetailSettings, holder: Holder) -> Detail:
     """Measure, stage by stage, then draw the rows.
 
-    What the stages have told so far is looked at on a draft: rows drawn from it, no more than groups need.
+    What was measured so far is looked at on a draft: rows drawn from it, no more than groups need.
     """
     cut, schema = cells.cut, cells.cut.schema
     names = [attribute.name for attribute in schema.predictors]
-    prices = {spend.label: spend.epsilon for spend in detail_spends(schema, epsilon, settings)}
     generator = simulation(_seed(cells.count))
     odds = odds_of_cells(cells.measured, cells.variance**0.5, cut.shape, [names.index(name) for name in cells.split])
     few = scaled(cells.count, most=DRAFT_ROWS)
@@ -144,7 +143,7 @@ def add_detail(cells: Cells, epsilon: Fraction, settings: DetailSettings, holder
         left.remove(place)
         table = _measure(evidence, place, spend, holder)
         groups = CALIBRATION_GROUPS if number == settings.tables - 1 else _groups(schema, settings, left)
-        stage = _stage(draft, place, table, _deviation(prices[spend], holder.unit), evidence.bins(place), groups)
+        stage = _stage(draft, place, table, _deviation(holder, spend), evidence.bins(place), groups)
         rows.draw(place, consistent(table))
         rows.advance(stage)
         evidence = replace(evidence, stages=(*evidence.stages, stage))
@@ -152,12 +151,12 @@ def add_detail(cells: Cells, epsilon: Fraction, settings: DetailSettings, holder
     story = tuple(f"{each['attribute']} by class, in {_grouped(each['groups'])}" for each in measured)
     if left:
         margins = Margins(evidence=evidence, places=tuple(left))
-        told = margins.split(holder.measure(margins, spend=COUNT_REST))
-        for place, margin in zip(left, told, strict=True):
+        noisy = margins.split(holder.measure(margins, spend=COUNT_REST))
+        for place, margin in zip(left, noisy, strict=True):
             rows.draw_by_margin(place, project(margin, max(rows.rows, 1)))
             measured.append({"attribute": names[place], "counts": margin.tolist()})
     table = _measure(evidence, None, CALIBRATE, holder)
-    rows.calibrate(calibrate(table[:, 0], draft.odds, draft.groups, _deviation(prices[CALIBRATE], holder.unit)))
+    rows.calibrate(calibrate(table[:, 0], draft.odds, draft.groups, _deviation(holder, CALIBRATE)))
     measured.append({"groups": len(table), "counts": table.tolist()})
     codes = dict(zip(names, rows.codes, strict=True)) | {str(schema.target): rows.deal()}
     columns = {a.name: published_values(a.domain, codes[a.name]) for a in schema.attributes}
@@ -196,8 +195,10 @@ def _stage(draft: Rows, place: int, table: Integers, deviation: float, bins: Int
     return stage
 
 
-def _deviation(epsilon: Fraction, unit: Unit) -> float:
-    return laplace_variance(sensitivity=1 if unit is Unit.ADD_REMOVE else 2, epsilon=epsilon) ** 0.5
+def _deviation(holder: Holder, spend: str) -> float:
+    """The standard deviation of the noise of a table that was bought by this spend."""
+    sensitivity = 1 if holder.unit is Unit.ADD_REMOVE else 2
+    return laplace_variance(sensitivity=sensitivity, epsilon=holder.plan.price(spend)) ** 0.5
 
 
 def _seed(count: Integers) -> int:

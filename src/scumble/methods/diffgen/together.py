@@ -1,0 +1,79 @@
+"""The default selection: value and split in one private selection a round."""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from math import log
+
+from scumble.methods.diffgen.cell_bounds import descend
+from scumble.methods.diffgen.levels import Settings
+from scumble.methods.diffgen.scores import Candidate, PartitionScores, Score, ValueScores
+from scumble.model.cut import Cut, Specialization
+from scumble.model.plan import Spend
+from scumble.model.schema import Schema
+from scumble.privacy.holder import Holder
+
+CHOOSE = "choose a split"
+
+
+def together_spends(schema: Schema, epsilon: Fraction, settings: Settings) -> tuple[Spend, ...]:
+    """The choices' share of the cells' part of epsilon, the same for each round."""
+    del schema
+    purpose = f"one private selection a round by the score `{settings.score}`"
+    price = epsilon * settings.cell_share * settings.selection_share / settings.rounds
+    return (Spend(label=CHOOSE, epsilon=price, times=settings.rounds, purpose=purpose),)
+
+
+def choose_together(
+    schema: Schema, settings: Settings, holder: Holder, record: Callable[[Specialization], None]
+) -> Cut:
+    """Each round is one private choice among all specializations of all values of the cut.
+
+    An interval with m possible splits brings m candidates. Their public log-weight -ln m keeps long grids from winning
+    by number. Values with a single child are passed through for free: that is public knowledge.
+    """
+    cut = descend(Cut.top(schema))
+    for _ in range(settings.rounds):
+        candidates, log_weights = _candidates(cut, settings.max_cells, settings.positions)
+        if not candidates:
+            break
+        if settings.score is Score.MAX:
+            query: PartitionScores | ValueScores = ValueScores(
+                schema=schema, candidates=candidates, score=settings.score
+            )
+        else:
+            query = PartitionScores(cut=cut, candidates=candidates, score=settings.score)
+        chosen = holder.choose(query, spend=CHOOSE, log_weights=log_weights)
+        step = candidates[chosen].step(schema)
+        record(step)
+        cut = descend(cut.specialize(step))
+    return cut
+
+
+def _candidates(
+    cut: Cut, max_cells: int, most_positions: int | None = None
+) -> tuple[tuple[Candidate, ...], list[float]]:
+    """Every specialization of the cut that stays within the limit of cells, with its public log-weight."""
+    candidates: list[Candidate] = []
+    log_weights: list[float] = []
+    for name, nodes in cut.nodes.items():
+        domain = cut.schema[name].domain
+        for node in nodes:
+            positions = _spaced(domain.positions(node), most_positions)
+            if not positions:
+                continue
+            first = Candidate(attribute=name, node=node, position=positions[0])
+            if cut.cells_after(first.step(cut.schema)) <= max_cells:
+                candidates += [Candidate(attribute=name, node=node, position=position) for position in positions]
+                log_weights += [-log(len(positions))] * len(positions)
+    return tuple(candidates), log_weights
+
+
+def _spaced(positions: Sequence[int], most: int | None) -> Sequence[int]:
+    """At most so many positions, at even distances from each other and from the ends of the interval.
+
+    >>> _spaced(range(1, 100), 3)
+    [25, 50, 75]
+    """
+    if most is None or len(positions) <= most:
+        return positions
+    return [positions[(len(positions) + 1) * number // (most + 1) - 1] for number in range(1, most + 1)]
