@@ -1,12 +1,8 @@
-"""Times whole releases in this process, alternating with reading the same file, and the start of a command."""
+"""Times whole releases in this process, alternating with reading the same file."""
 
-import resource
-import subprocess
-import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from statistics import median
 
 import growth
 import work
@@ -111,23 +107,3 @@ def by_rounds(source: Tables, rows: int, folder: Path) -> growth.Curves:
                 f"{rounds}", lambda p=parameters: work.release(source.parquet(rows), source.schema, folder, p)
             )
     return {"cells alone": [(rounds, stopwatch.median(f"{rounds}")) for rounds in ROUNDS]}
-
-
-def start_up(source: Tables, repeats: int, folder: Path) -> list[Figure]:
-    """The cost of starting a command that reads no rows."""
-    from scumble.files.schema_file import write_schema
-
-    found = []
-    with work.scratch(folder) as scratch:
-        schema = scratch / "schema.yaml"
-        write_schema(source.schema, schema)
-        for verb, options in (("--help", []), ("plan", ["--schema", str(schema), "--epsilon", "1"])):
-            spent = []
-            for _ in range(repeats):
-                before = resource.getrusage(resource.RUSAGE_CHILDREN)
-                command = [sys.executable, "-m", "scumble", verb, *options]
-                subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-                after = resource.getrusage(resource.RUSAGE_CHILDREN)
-                spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-            found.append(Figure(what=f"`scumble {verb}`", measured=median(spent), unit="s", detail="a new process"))
-    return found

@@ -22,8 +22,9 @@ import peer_costs
 from engine_costs import COUNTING_TEXT, count, memory, spark
 from figures import Section
 from harness import MILLION, SMALL, Tables, log, shown
-from release_costs import by_rounds, speed, start_up, wide
+from release_costs import by_rounds, speed, wide
 from scumble.errors import ScumbleError
+from start_up import start_up
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
@@ -80,7 +81,7 @@ def main() -> int:
     peaks, by_rows = memory(source, rows, options.large, options.work)
     on_spark = None if options.no_spark else spark(source, rows, options.repeats)
     peers = None if options.peers is None else peer_costs.costs(source, (SMALL, *rows), options.peers)
-    started = start_up(source, options.repeats, options.work)
+    started = start_up(source.schema, options.repeats)
     sections = [
         Section(title="A release", figures=timed),
         Section(title="Counting", figures=counted, text=COUNTING_TEXT),

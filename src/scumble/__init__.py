@@ -18,28 +18,29 @@ run, `mining` is what the receiver does, `files` is the edge to the disk, `flow`
 `blur_flow` and `mine_flow` the one for those who trust nobody, `auditing` holds them to their word.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from scumble.auditing.audit import Finding, audit
-from scumble.errors import BudgetError, CheckError, InputError, Interrupted, ScumbleError
-from scumble.files.release_frames import to_frame
-from scumble.files.schema_file import read_schema, write_schema
-from scumble.flows.evaluate import evaluate
-from scumble.flows.load import load_release
-from scumble.flows.mine import reconstruct
-from scumble.flows.perturb import noise_model, perturb
-from scumble.flows.release import Published, plan, release, verify
-from scumble.model.guarantee import Unit
-from scumble.model.plan import Plan, Spend
-from scumble.model.release import Release
-from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Grid, Tree
-from scumble.privacy.ledger import Ledger
-from scumble.privacy.perturber import Perturber
-
 if TYPE_CHECKING:
+    from scumble.auditing.audit import Finding, audit
+    from scumble.errors import BudgetError, CheckError, InputError, Interrupted, ScumbleError
+    from scumble.files.release_frames import to_frame
+    from scumble.files.schema_file import read_schema, write_schema
+    from scumble.flows.evaluate import evaluate
+    from scumble.flows.load import load_release
+    from scumble.flows.mine import reconstruct
+    from scumble.flows.perturb import noise_model, perturb
+    from scumble.flows.plan import plan
+    from scumble.flows.release import Published, release, verify
     from scumble.mining.noisy_cells.classifier import NoisyCellsClassifier
     from scumble.mining.perturbed.classifier import PerturbedTreeClassifier
+    from scumble.model.guarantee import Unit
+    from scumble.model.plan import Plan, Spend
+    from scumble.model.release import Release
+    from scumble.model.schema import Attribute, Outside, Schema
+    from scumble.model.taxonomy import Grid, Tree
+    from scumble.privacy.ledger import Ledger
+    from scumble.privacy.perturber import Perturber
 
 __version__ = "0.1.0"
 
@@ -79,14 +80,41 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    # scikit-learn takes a second to import, which most users of this package do not need.
-    if name == "PerturbedTreeClassifier":
-        from scumble.mining.perturbed.classifier import PerturbedTreeClassifier
+# The same as the imports above, for the interpreter: a module is imported when one of its names is first used, so that
+# `import scumble` loads no library.
+_NAMES_OF_MODULES = {
+    "auditing.audit": ("Finding", "audit"),
+    "errors": ("BudgetError", "CheckError", "InputError", "Interrupted", "ScumbleError"),
+    "files.release_frames": ("to_frame",),
+    "files.schema_file": ("read_schema", "write_schema"),
+    "flows.evaluate": ("evaluate",),
+    "flows.load": ("load_release",),
+    "flows.mine": ("reconstruct",),
+    "flows.perturb": ("noise_model", "perturb"),
+    "flows.plan": ("plan",),
+    "flows.release": ("Published", "release", "verify"),
+    "mining.noisy_cells.classifier": ("NoisyCellsClassifier",),
+    "mining.perturbed.classifier": ("PerturbedTreeClassifier",),
+    "model.guarantee": ("Unit",),
+    "model.plan": ("Plan", "Spend"),
+    "model.release": ("Release",),
+    "model.schema": ("Attribute", "Outside", "Schema"),
+    "model.taxonomy": ("Grid", "Tree"),
+    "privacy.ledger": ("Ledger",),
+    "privacy.perturber": ("Perturber",),
+}
+_MODULE_OF_NAME = {name: module for module, names in _NAMES_OF_MODULES.items() for name in names}
 
-        return PerturbedTreeClassifier
-    if name == "NoisyCellsClassifier":
-        from scumble.mining.noisy_cells.classifier import NoisyCellsClassifier
+# Type checkers do not see this function, so they know an unknown name from a public one.
+if not TYPE_CHECKING:
 
-        return NoisyCellsClassifier
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        if name not in _MODULE_OF_NAME:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f"scumble.{_MODULE_OF_NAME[name]}"), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

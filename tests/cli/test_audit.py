@@ -52,7 +52,7 @@ def test_text_says_what_was_not_proved() -> None:
 def test_more_found_than_declared_is_exit_code_four(monkeypatch: pytest.MonkeyPatch) -> None:
     broken = RangeFromData()
     monkeypatch.setattr(broken, "name", "diffgen", raising=False)
-    monkeypatch.setattr("scumble.flows.release.METHODS", (broken,))
+    monkeypatch.setattr("scumble.methods.METHODS", (broken,))
     ended = run("audit", "--epsilon", "1", "--rounds", 1, "--runs", 600, "--variations", 0, "--workers", 1, "--json")
     assert ended.code == 4, ended.err
     assert json.loads(ended.out)["refuted"] is True
@@ -65,7 +65,7 @@ def test_more_found_than_declared_is_exit_code_four(monkeypatch: pytest.MonkeyPa
         (("--confidence", "1"), "below 1"),
         (("--confidence", "99"), "below 1"),
         (("--runs", "10"), "too few"),
-        (("--method", "nonsense"), "no method"),
+        (("--method", "nonsense"), "Unknown method"),
         (("--attacks", "nowhere"), "--train and --control"),
     ],
 )

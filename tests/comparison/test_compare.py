@@ -203,7 +203,7 @@ def test_a_failed_peer_leaves_no_outcome(fake_peers: Callable[[], list[dict[str,
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"contenders": ("nobody",)}, "no method 'nobody'"),
+        ({"contenders": ("nobody",)}, "Unknown method 'nobody'"),
         ({"contenders": ("diffgen:rounds",)}, "METHOD:NAME=VALUE"),
         ({"contenders": ("diffgen:rounds=many",)}, "rounds"),
         ({"contenders": ("raw", "raw")}, "duplicates"),

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from scumble.flows.release import plan
+from scumble.flows.plan import plan
 from scumble.methods.grouped_records import PublishedGroups, record_release
 from scumble.methods.method import Params
 from scumble.model.guarantee import Unit

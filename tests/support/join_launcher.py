@@ -25,7 +25,9 @@ from typing import Any, NoReturn
 from command_line import SCHEMA, people
 
 import scumble
+import scumble.cli.join
 import scumble.flows.join
+import scumble.privacy.measurements
 from scumble.cli import main
 from scumble.joint.session.state import ANSWERS
 

@@ -23,8 +23,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import scumble
+import scumble.cli.release
 import scumble.flows.charge
 import scumble.flows.release
+import scumble.privacy.measurements
 from scumble.cli import main
 from scumble.privacy.ledger import Ledger
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from scumble.auditing.laws.cases import declared_epsilon, served_schema
 from scumble.errors import InputError
+from scumble.flows.plan import schema_of
 from scumble.flows.progress import Progress
-from scumble.flows.release import schema_of
 from scumble.methods import Params, method_and_parameters
 from scumble.methods.method import Method
 from scumble.model.budget import budget_text, parse_budget

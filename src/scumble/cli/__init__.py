@@ -1,4 +1,4 @@
-"""The command line: a thin skin over `flow`."""
+"""The command line: one module for each verb, imported when the verb is used."""
 
 import os
 import signal
@@ -7,13 +7,9 @@ from threading import Timer
 from typing import Any, NoReturn
 
 import typer
-from rich.text import Text
 
-from scumble.cli import audit, compare, demo, mine, perturb, release, reproduce
-from scumble.cli.join import join_app
-from scumble.cli.ledger import ledger_app
 from scumble.cli.output import err
-from scumble.cli.schema import schema_app
+from scumble.cli.verbs import Verbs
 from scumble.errors import ScumbleError
 
 INTERRUPTED = 130
@@ -21,27 +17,18 @@ INTERRUPTED = 130
 MOMENT = 0.05
 """Seconds that a lost Ctrl-C waits."""
 
-app = typer.Typer(
-    name="scumble",
-    help="Publish a table that people can mine without publishing the people in it.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
-for verb in (demo.demo, release.plan, release.release, release.evaluate, release.verify):
-    app.command()(verb)
-app.command("audit")(audit.audit_)
-app.command()(compare.compare)
-app.command()(reproduce.reproduce)
-app.command()(perturb.perturb)
-app.command()(mine.reconstruct)
-app.add_typer(mine.mine_app, name="mine")
-app.add_typer(schema_app, name="schema")
-app.add_typer(ledger_app, name="ledger")
-app.add_typer(join_app, name="join")
+app = typer.Typer(name="scumble", cls=Verbs, no_args_is_help=True, pretty_exceptions_enable=False)
+
+
+@app.callback()
+def scumble() -> None:
+    """Publish a table that people can mine without publishing the people in it."""
 
 
 def main() -> None:
     """Run the command line; what goes wrong becomes one line on standard error and an exit code."""
+    # pydantic would search every installed package for plugins, and scumble uses none.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     sys.unraisablehook = _interrupt_again
     try:
         code = app(standalone_mode=False)
@@ -81,5 +68,7 @@ def _usage(error: typer.TyperException) -> str:
 
 def _fail(message: str, code: int = 1) -> NoReturn:
     if message:
+        from rich.text import Text
+
         err.print(Text.assemble(("error:", "bold red"), " ", message))
     sys.exit(code)

@@ -7,7 +7,8 @@ import typer
 
 from scumble.cli.options import Json
 from scumble.cli.output import out, print_json
-from scumble.cli.release import print_evaluation, print_plan, print_published
+from scumble.cli.plan import print_plan
+from scumble.cli.release import print_evaluation, print_published
 from scumble.demo.demo import run_demo
 
 

@@ -9,7 +9,7 @@ import typer
 from scumble.cli.options import Delimiter, Json, LedgerFile, MethodName, SchemaFile, delimiter_of, with_method_options
 from scumble.cli.output import err, print_json, print_table, print_text, progress_bar
 from scumble.cli.output import out as console
-from scumble.cli.release import print_plan
+from scumble.cli.plan import print_plan
 from scumble.engines import ENGINES
 from scumble.errors import InputError
 from scumble.model.budget import budget_text

@@ -4,14 +4,15 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
-from scumble.flows.progress import Progress as Tell
+from scumble.flows.progress import Progress as Report
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
 
 PATIENCE_SECONDS = 2.0
 """Work shorter than this shows no progress bar."""
@@ -32,6 +33,8 @@ def print_text(text: str, console: Console = out) -> None:
 
 
 def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
+    from rich.table import Table
+
     table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
     for column in columns:
         table.add_column(column, overflow="fold")
@@ -41,15 +44,17 @@ def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Tell]:
+def progress_bar() -> Iterator[Report]:
     """A progress bar that appears on a terminal once the work has lasted two seconds."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
     began = time.monotonic()
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
     bar = Progress(*columns, TimeElapsedColumn(), console=err, transient=True)
     tasks: dict[str, TaskID] = {}
     started = False
 
-    def tell(label: str, done: int, total: int | None) -> None:
+    def report(label: str, done: int, total: int | None) -> None:
         nonlocal started
         if not started and err.is_terminal and time.monotonic() - began > PATIENCE_SECONDS:
             bar.start()
@@ -60,7 +65,7 @@ def progress_bar() -> Iterator[Tell]:
             bar.update(tasks[label], completed=done, total=total)
 
     try:
-        yield tell
+        yield report
     finally:
         if started:
             bar.stop()

@@ -1,6 +1,5 @@
-"""The owner's verbs: plan, release, evaluate, verify."""
+"""The owner's verbs: release, evaluate, verify."""
 
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,41 +22,6 @@ from scumble.flows import release as flow
 from scumble.flows.charge import WEAKER
 from scumble.flows.evaluate import evaluate as evaluate_release
 from scumble.model.budget import budget_text
-from scumble.model.guarantee import PureDP, Unit
-from scumble.model.plan import Plan
-
-
-@with_method_options
-def plan(*, schema: SchemaFile, method: MethodName = "diffgen", json: Json = False, parameters: dict[str, Any]) -> None:
-    """What a release would cost, spend by spend. No row is read."""
-    planned = flow.plan(schema=schema, method=method, **parameters)
-    if json:
-        print_json({"method": method, **planned.to_json()})
-    else:
-        print_plan(planned)
-
-
-def print_plan(planned: Plan) -> None:
-    unit = planned.unit
-    rows = [
-        [
-            str(number),
-            spend.label,
-            budget_text(spend.epsilon),
-            str(spend.times),
-            budget_text(spend.total(unit)),
-            spend.purpose,
-        ]
-        for number, spend in enumerate(planned.spends, start=1)
-    ]
-    total = budget_text(sum((spend.total(unit) for spend in planned.spends), Fraction(0)))
-    rows.append(["", "all together", "", "", total, f"unit: {unit.value}"])
-    print_table("The plan", ["", "spend", "epsilon", "times", "total", "for"], rows)
-    for note in planned.notes:
-        print_text(note)
-    print_text(f"Guarantee: {planned.guarantee.sentence}")
-    if isinstance(planned.guarantee, PureDP) and unit is Unit.ADD_REMOVE:
-        print_text("(For a person whose record is changed rather than added or removed, count twice that.)")
 
 
 @with_method_options

@@ -8,7 +8,8 @@ from typing import Any, Protocol
 from scumble.demo.patients import write_patients
 from scumble.errors import BudgetError
 from scumble.flows.evaluate import evaluate
-from scumble.flows.release import Published, plan, release, verify
+from scumble.flows.plan import plan
+from scumble.flows.release import Published, release, verify
 from scumble.model.plan import Plan
 from scumble.privacy.ledger import Ledger
 

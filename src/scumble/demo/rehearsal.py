@@ -20,9 +20,9 @@ from scumble.demo.delaying_proxy import DelayingProxy
 from scumble.demo.patients import patients, patients_schema
 from scumble.errors import InputError, ScumbleError
 from scumble.files.release_folder import file_hash
-from scumble.flows import release as flow
 from scumble.flows.join import state_folder
 from scumble.flows.join_plan import prepare, write_agreement
+from scumble.flows.plan import schema_of
 from scumble.joint.session.agreement import Address, read_agreement
 from scumble.joint.session.state import answers_so_far
 from scumble.model.schema import Schema
@@ -74,7 +74,7 @@ def rehearse(
     of a public table instead.
     """
     began = time.perf_counter()
-    public = patients_schema() if schema is None else flow.schema_of(schema)
+    public = patients_schema() if schema is None else schema_of(schema)
     if table is None:
         table = patients(rows, seed=1) if schema is None else uniform_rows(public, rows, seed=1)
     names = [f"owner-{number}" for number in range(1, owners + 1)] + ["aggregator"] * aggregator

@@ -14,7 +14,7 @@ from typing import Any
 from scumble.errors import InputError
 from scumble.files.atomic_folder import staging
 from scumble.files.schema_file import schema_data
-from scumble.flows import release as flow
+from scumble.flows.plan import schema_of
 from scumble.joint.holder import joint_plan
 from scumble.joint.network.certificates import make_key, read_certificate
 from scumble.joint.protocol.roles import default_threshold
@@ -111,7 +111,7 @@ def write_agreement(
                 "rows_at_most": rows_at_most,
                 "deadlines": dict(deadlines or {}),
                 "parties": {name: {**party, "certificate": pinned[name]} for name, party in parties.items()},
-                "schema": schema_data(flow.schema_of(schema)),
+                "schema": schema_data(schema_of(schema)),
             }
         )
         prepare(agreement)

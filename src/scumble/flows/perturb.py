@@ -22,8 +22,9 @@ from scumble.files.atomic_folder import staging
 from scumble.files.perturbed_table import write_blurred
 from scumble.files.release_folder import write_release
 from scumble.flows.charge import check_accepted
+from scumble.flows.plan import schema_of
 from scumble.flows.progress import Progress
-from scumble.flows.release import check_before_reading, schema_of
+from scumble.flows.release import check_before_reading
 from scumble.model.guarantee import LocalDP, to_json
 from scumble.model.local.noise_model import NoiseModel, for_epsilon, for_privacy
 from scumble.model.local.randomizers import Retained, Truthful, Withheld, parse_share

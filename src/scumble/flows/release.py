@@ -16,9 +16,9 @@ from scumble.errors import InputError
 from scumble.files.atomic_folder import staging
 from scumble.files.kinds import kind_of
 from scumble.files.release_folder import write_release
-from scumble.files.schema_file import read_schema
 from scumble.files.verify import verify_folder
 from scumble.flows.charge import charged_rows, check_accepted, reporting_charge
+from scumble.flows.plan import schema_of
 from scumble.flows.progress import Progress
 from scumble.methods import method_and_parameters
 from scumble.methods.method import Method, Params
@@ -56,16 +56,6 @@ def release_summary(folder: Path, release: Release) -> dict[str, Any]:
         "spends": [spend.to_json() for spend in release.plan.spends],
         **kind_of(release).size(release),
     }
-
-
-def schema_of(schema: Schema | str | Path) -> Schema:
-    return schema if isinstance(schema, Schema) else read_schema(Path(schema))
-
-
-def plan(*, schema: Schema | str | Path, method: str | Params = "diffgen", **parameters: Any) -> Plan:
-    """What a release would cost, spend by spend. No data is involved."""
-    chosen, settings = method_and_parameters(method, parameters)
-    return chosen.plan(schema_of(schema), settings)
 
 
 def release(
@@ -159,7 +149,7 @@ def verify(folder: str | Path) -> list[str]:
 def check_before_reading(source: Source, schema: Schema, engine: str = "memory") -> None:
     """Refuse what can be told to be wrong from the header, the schema and the options alone."""
     if engine not in ENGINES:
-        raise InputError(f"There is no engine {engine!r}. There is: {', '.join(ENGINES)}.")
+        raise InputError(f"Unknown engine {engine!r}. Available: {', '.join(ENGINES)}.")
     drafted = [attribute.name for attribute in schema.attributes if attribute.unconfirmed]
     if drafted:
         raise InputError(

@@ -42,7 +42,7 @@ Exact = Annotated[
 class Params(BaseModel):
     """Parameters of a method: public, keyword-only, frozen, validated once, written into the release."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
     method_name: ClassVar[str] = "the method"
 
     def __init__(self, /, **values: Any) -> None:

@@ -7,15 +7,17 @@ is in `scumble.files.kinds`.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scumble.errors import InputError
 from scumble.model.counts import Integers
-from scumble.model.local.noise_model import NoiseModel
 from scumble.model.plan import Plan
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Schema
 from scumble.model.values import Column
+
+if TYPE_CHECKING:
+    from scumble.model.local.noise_model import NoiseModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +126,7 @@ class BlurredRelease(Release):
     """Records that were perturbed one by one, with their noise model. The records stay in their file, because there may
     be many millions."""
 
-    noise: NoiseModel
+    noise: "NoiseModel"
     records: int
 
 

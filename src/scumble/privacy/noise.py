@@ -18,24 +18,16 @@ rounded up until OpenDP's own privacy map is within the budget.
 import hashlib
 import math
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from fractions import Fraction
-from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
-from opendp.domains import atom_domain, vector_domain
-from opendp.measurements import make_laplace, make_noisy_max
-from opendp.measures import max_divergence, zero_concentrated_divergence
-from opendp.metrics import l1_distance, linf_distance
-from opendp.mod import Measurement, enable_features  # not its `prelude`, which imports scikit-learn and polars
 
-from scumble.errors import BudgetError, InputError
+from scumble.errors import InputError
 from scumble.model.counts import Integers
 from scumble.model.local.noise_law import WORD_BITS
-
-enable_features("contrib")
 
 
 class Selection(StrEnum):
@@ -64,12 +56,17 @@ class PaidNoise:
     """Exact noise by OpenDP, from the operating system's entropy. By design it cannot be seeded."""
 
     def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
-        return np.array(_laplace(sensitivity, epsilon)(values), dtype=np.int64)
+        # OpenDP takes a tenth of a second to import, which plans and help texts need not wait for.
+        from scumble.privacy import measurements
+
+        return np.array(measurements.laplace(sensitivity, epsilon)(values), dtype=np.int64)
 
     def select(
         self, scores: Integers, *, sensitivity: int, monotone: bool, epsilon: Fraction, selection: Selection
     ) -> int:
-        return int(_select(sensitivity, monotone, epsilon, selection)(scores))
+        from scumble.privacy import measurements
+
+        return int(measurements.selection(sensitivity, monotone, epsilon, selection)(scores))
 
 
 def laplace_scale(*, sensitivity: int, epsilon: Fraction) -> Fraction:
@@ -86,47 +83,6 @@ def laplace_variance(*, sensitivity: int, epsilon: Fraction) -> float:
     """The variance of discrete Laplace noise: 2a / (1 - a)^2 with a = exp(-epsilon / sensitivity)."""
     rate = float(epsilon / sensitivity)
     return 2 * math.exp(-rate) / math.expm1(-rate) ** 2
-
-
-@lru_cache(maxsize=64)
-def _laplace(sensitivity: int, epsilon: Fraction) -> Measurement:
-    space = vector_domain(atom_domain(T="i64")), l1_distance(T="i64")
-
-    def make(scale: float) -> Measurement:
-        return make_laplace(*space, scale=scale)
-
-    return _within(make, laplace_scale(sensitivity=sensitivity, epsilon=epsilon), sensitivity, epsilon)
-
-
-@lru_cache(maxsize=64)
-def _select(sensitivity: int, monotone: bool, epsilon: Fraction, selection: Selection) -> Measurement:
-    space = vector_domain(atom_domain(T="i64")), linf_distance(T="i64", monotonic=monotone)
-    scale = selection_scale(sensitivity=sensitivity, monotone=monotone, epsilon=epsilon)
-    if selection is Selection.PERMUTE_AND_FLIP:
-        return _within(lambda scale: make_noisy_max(*space, max_divergence(), scale=scale), scale, sensitivity, epsilon)
-    # OpenDP accounts for its Gumbel form as epsilon^2 / 8 of concentrated privacy, epsilon being the pure loss of the
-    # exponential mechanism (Cesar & Rogers 2021), so the pure bound is within budget when that one is.
-    return _within(
-        lambda scale: make_noisy_max(*space, zero_concentrated_divergence(), scale=scale),
-        scale,
-        sensitivity,
-        epsilon**2 / 8,
-    )
-
-
-def _within(make: Callable[[float], Measurement], scale: Fraction, sensitivity: int, budget: Fraction) -> Measurement:
-    """The measurement with the smallest float scale at or above `scale` whose privacy map is within the budget."""
-    candidate = float(scale)
-    if not math.isfinite(candidate):
-        raise BudgetError(f"A noise scale of {scale} is beyond the range of floats. Spend more on fewer answers.")
-    if Fraction(candidate) < scale:
-        candidate = math.nextafter(candidate, math.inf)
-    for _ in range(64):
-        measurement = make(candidate)
-        if Fraction(measurement.map(sensitivity)) <= budget:
-            return measurement
-        candidate = math.nextafter(candidate, math.inf)
-    raise BudgetError("OpenDP's privacy map stays above the budget. This is a bug; please report it.")
 
 
 SHORTEST_SECRET = 16

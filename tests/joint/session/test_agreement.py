@@ -284,7 +284,7 @@ def test_run_refuses_before_it_connects(folder: Path) -> None:
     wrong = folder / "wrong.csv"
     wrong.write_text("age,income\n")
     assert scumble(*run, "--party", "north", "--data", "wrong.csv").code == 2
-    assert "no engine" in scumble(*run, "--party", "north", "--data", "people.csv", "--engine", "abacus").error
+    assert "Unknown engine" in scumble(*run, "--party", "north", "--data", "people.csv", "--engine", "abacus").error
     assert "does not exist" in scumble("join", "run", "--agreement", "x", "--out", "out", "--party", "a").error
     assert "no run to abandon" in scumble(*run, "--party", "north", "--abandon").error
     assert not (folder / "out").exists()

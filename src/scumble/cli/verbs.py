@@ -1,0 +1,102 @@
+"""The verbs of the command line. A verb's module, with the libraries behind it, is imported when the verb is used.
+
+The list in `scumble --help` and the shell's completion of a verb's name need a name and a line for each, no more.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command, get_group
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verb:
+    """Where a command or a group of commands is defined, and its line in the list of verbs."""
+
+    module: str
+    attribute: str
+    help: str
+
+    def load(self, name: str) -> Any:
+        """The command itself, with all its options."""
+        found = getattr(import_module(f"scumble.cli.{self.module}"), self.attribute)
+        if isinstance(found, typer.Typer):
+            return get_group(found)
+        alone = typer.Typer(add_completion=False)
+        alone.command(name)(found)
+        return get_command(alone)
+
+
+VERBS: Mapping[str, Verb] = {
+    "demo": Verb(
+        module="demo",
+        attribute="demo",
+        help="The main job on built-in data, start to finish, with a ledger of its own.",
+    ),
+    "plan": Verb(
+        module="plan",
+        attribute="plan",
+        help="What a release would cost, spend by spend. It reads no data; the table need not exist yet.",
+    ),
+    "release": Verb(module="release", attribute="release", help="Reserve the budget, publish, settle."),
+    "evaluate": Verb(
+        module="release",
+        attribute="evaluate",
+        help="What a miner can do with a release: accuracy and AUC on raw test rows.",
+    ),
+    "verify": Verb(module="release", attribute="verify", help="Check a release folder without the private data."),
+    "audit": Verb(
+        module="audit",
+        attribute="audit_",
+        help="Look for a violation of the declared epsilon by running the shipped code on neighbouring tables.",
+    ),
+    "compare": Verb(
+        module="compare",
+        attribute="compare",
+        help="Compare methods on public tables: accuracy and AUC over repeated random splits.",
+    ),
+    "reproduce": Verb(
+        module="reproduce",
+        attribute="reproduce",
+        help="Reproduce a figure of a paper: plot, CSV, and the paper's claims compared with our results.",
+    ),
+    "perturb": Verb(
+        module="perturb",
+        attribute="perturb",
+        help="Perturb every record independently, for a receiver who must not see the true table.",
+    ),
+    "reconstruct": Verb(
+        module="mine",
+        attribute="reconstruct",
+        help="Reconstruct the distributions of true values from perturbed ones: as CSV, JSON and plot.",
+    ),
+    "mine": Verb(
+        module="mine",
+        attribute="mine_app",
+        help="Learn decision trees from perturbed records, and apply them to true records.",
+    ),
+    "schema": Verb(module="schema", attribute="schema_app", help="Drafts, checks and formats of schema files."),
+    "ledger": Verb(module="ledger", attribute="ledger_app", help="What every dataset has spent, for ever."),
+    "join": Verb(
+        module="join",
+        attribute="join_app",
+        help="Joint releases: several owners publish one table without showing each other their rows.",
+    ),
+}
+
+
+class Verbs(TyperGroup):
+    """All verbs: listed by their lines above, loaded when one of them is invoked or completed."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for name, verb in VERBS.items():
+            self.add_command(TyperCommand(name, help=verb.help))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, listed, rest = super().resolve_command(ctx, args)
+        return name, VERBS[name].load(name) if name is not None else listed, rest
