@@ -107,9 +107,9 @@ def test_broken_laws_of_fine_rows_are_noticed() -> None:
         check_nothing_unpaid(SeededByTheRows(), WITH_CLASS, LEAVES)
     with pytest.raises(CheckError, match="'documents', which depends on rows"):
         check_nothing_unpaid(TellsTheRowsAside(), WITH_CLASS, LEAVES)
-    with pytest.raises(CheckError, match="do not lie in the cells"):
+    with pytest.raises(CheckError, match="not in the proportions of the counts"):
         check_spending(OneTooMany(), WITH_CLASS, LEAVES)
-    with pytest.raises(CheckError, match="other words"):
+    with pytest.raises(CheckError, match="another schema than the public one"):
         check_spending(InOtherWords(), WITH_CLASS, LEAVES)
     check_nothing_unpaid(KeepsAnAnswerBack(), WITH_CLASS, LEAVES)
     with pytest.raises(CheckError, match="does not publish"):

@@ -1,7 +1,8 @@
-"""The table of blurred records: written and read block by block, so that it may be larger than memory.
+"""The table of perturbed records, written and read block by block, so that it may be larger than memory.
 
-A value is written as its owner's `Perturber` writes it: where the cell of a number begins on a regular grid, else the
-label of an interval or category. Whatever else stands there, the noise model does not describe it.
+Values have the same text as in the reports of a `Perturber`: the lower edge of the cell of a number on a regular grid,
+or the label of an interval or category. A table with any other text is refused, because the noise model does not
+describe it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -43,15 +43,16 @@ def made(
 def test_the_pages_say_what_to_take_for_what() -> None:
     release = made()
     report = Page(report_page(release, {})).text
-    assert "To train a classifier, of whatever kind, take fine.csv" in report
-    assert "of these in turn: job, wealth. From them" in report
-    assert "800 rows were drawn" in report and "counts.csv and detail.json and can be repeated" in report
+    assert "To train any classifier, use fine.csv" in report
+    assert "in this order: job, wealth. From them" in report
+    assert "800 synthetic rows were drawn" in report
+    assert "counts.csv and detail.json, and anyone can repeat it" in report
     readme = miners_page(release, "fine.csv")
-    assert "Start with **fine.csv**, whatever you train" in readme
+    assert "Start with **fine.csv** to train any classifier" in readme
     for name in ("fine.csv", "table.csv", "counts.csv", "fine.schema.yaml", "detail.json"):
         assert f"| `{name}` |" in readme and name in report
-    assert "(`job`, `wealth`) decides where in its cell" in readme
-    assert "those of `measured` in `counts.csv` are" in readme
+    assert "(`job`, `wealth`) decide where in its cell" in readme
+    assert "sums of `measured` in `counts.csv` are not" in readme
 
 
 def test_without_rows_the_miner_starts_from_the_counts() -> None:
@@ -69,7 +70,7 @@ def test_without_detail_nothing_is_said_of_it() -> None:
 def test_a_document_of_another_kind_names_no_attributes() -> None:
     release = replace(made(), documents={"detail": {"tables": [1, 2]}})
     assert "paid for as listed above. From them" in Page(report_page(release, {})).text
-    assert "beside the cells decides" in " ".join(miners_page(release, "fine.csv").split())
+    assert "The additional measurements decide where" in " ".join(miners_page(release, "fine.csv").split())
 
 
 def test_hostile_names_are_text() -> None:

@@ -10,7 +10,7 @@ LISTED_VALUES = 120
 
 
 class DescribedAttribute(NamedTuple):
-    """An attribute as it is published: its first values, each with the number of raw values it stands for."""
+    """A published attribute: its first values, each with the number of values of the public schema it generalizes."""
 
     name: str
     numeric: bool

@@ -1,4 +1,4 @@
-"""What the report says about published cells: totals, the largest of them, and how large the noise is beside them."""
+"""The report on published cells: totals, the largest cells, and the size of the noise compared with them."""
 
 import math
 from collections.abc import Mapping
@@ -17,21 +17,23 @@ from scumble.model.rounding import Rounding
 
 LARGEST_CELLS = 12
 COLOURS = 5
-"""So many classes have a colour of their own in the plot; any more share one."""
+"""The number of classes that get their own colour in the plot; all others share one."""
 DEVIATIONS_95 = 1.96
-"""Standard deviations on either side that hold 95 % of a sum of many independent noises."""
+"""Half the width, in standard deviations, of an interval with 95 % of the distribution of a sum of many independent
+noise terms."""
 BANDS = (0, 1, 2, 5, 10)
-"""Sizes at which the noise plot divides the cells, in standard deviations of a cell's noise."""
+"""The bounds of the bands of cell sizes in the noise plot, in standard deviations of a cell's noise."""
 
 ROUNDINGS: Mapping[Rounding, str] = {
-    Rounding.PROJECT: "the nearest non-negative whole numbers that keep the measured total of each class; small cells "
-    "come out a little high, large ones a little low",
-    Rounding.NEAREST: "each measured value rounded to the nearest non-negative whole number; since nothing may fall "
-    "below zero, empty cells gain rows on average and the table comes out too large",
+    Rounding.PROJECT: "the nearest non-negative whole numbers with the measured total of each class. On average, small "
+    "cells are slightly too high and large ones slightly too low",
+    Rounding.NEAREST: "each measured value rounded to the nearest non-negative whole number. Because negative values "
+    "become zero, empty cells gain rows on average and the total is too large",
 }
 
 
 def cell_contents(release: CellRelease) -> dict[str, Any]:
+    """The variables of the report's template that describe the cells."""
     sizes = release.count.sum(axis=1)
     return {
         "totals": _totals(release),
@@ -44,7 +46,7 @@ def cell_contents(release: CellRelease) -> dict[str, Any]:
 
 
 class _Total(NamedTuple):
-    """A total of signed measurements, the half-width of its 95 % noise interval, and the published rows beside it."""
+    """A total of signed measurements, half the width of its 95 % noise interval, and the number of published rows."""
 
     name: str
     measured: float
@@ -53,7 +55,7 @@ class _Total(NamedTuple):
 
 
 def _totals(release: CellRelease) -> list[_Total]:
-    """One line for each class, and one for all of them where there are several."""
+    """One line for each class, and one for their sum if there are several."""
     cells, classes = release.count.shape
     measured, published = release.measured.sum(axis=0) / release.resolution, release.count.sum(axis=0)
     one, every = (DEVIATIONS_95 * math.sqrt(release.variance * entries) for entries in (cells, cells * classes))
@@ -69,14 +71,14 @@ def _class_name(release: CellRelease, place: int) -> str:
 
 class _Cell(NamedTuple):
     values: list[tuple[str, str]]
-    """What sets it apart from the other cells of the plot: attributes and their published values."""
+    """The attributes, with their published values, in which it differs from other cells of the plot."""
     size: int
     bar: Markup
 
 
 class _Cells(NamedTuple):
     classes: list[str]
-    """By colour; the last may stand for all others together."""
+    """By colour; the last one may combine all other classes."""
     common: list[tuple[str, str]]
     cells: list[_Cell]
     left_out: int
@@ -106,7 +108,7 @@ def _largest_cells(release: CellRelease, sizes: Integers) -> _Cells:
 
 
 def _values(release: CellRelease, places: Integers) -> tuple[list[tuple[str, str]], list[list[tuple[str, str]]]]:
-    """The attributes and values that some cells have in common, and for each cell those that set it apart."""
+    """The attributes and values that all of these cells share, and those in which each cell differs."""
     predictors = release.schema.predictors
     digits = digits_of(places, [attribute.domain.size for attribute in predictors])
     common: list[tuple[str, str]] = []
@@ -131,7 +133,7 @@ def _largest(sizes: Integers, number: int) -> Integers:
 
 
 def _by_colour(release: CellRelease, cells: Integers) -> tuple[list[str], Integers]:
-    """The counts of some cells by colour: the largest classes in the schema's order, then all others together."""
+    """The counts of some cells by colour: the largest classes in the order of the schema, then all others combined."""
     counts, classes = release.count[cells], release.count.shape[1]
     if classes <= COLOURS + 1:
         return [_class_name(release, k) for k in range(classes)], counts
@@ -167,5 +169,5 @@ def _bands(release: CellRelease, sizes: Integers) -> list[_Band]:
 
 
 def _cell_deviation(release: CellRelease) -> float:
-    """The standard deviation of the noise in a cell with all its classes."""
+    """The standard deviation of the noise in the sum of all classes of a cell."""
     return math.sqrt(release.variance * release.count.shape[1])

@@ -1,4 +1,4 @@
-"""What the report says about the guarantee and the budget: what epsilon means, and where it went."""
+"""The report on the guarantee and the privacy budget: what epsilon means, and how it was spent."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ YARDSTICKS = (Fraction(1, 10), Fraction(1), Fraction(3), Fraction(10))
 
 
 def promise(release: Release, receipt: Mapping[str, str]) -> dict[str, Any]:
-    """What the page says about the guarantee and the budget."""
+    """The variables of the report's template that describe the guarantee and the budget."""
     guarantee = release.plan.guarantee
     epsilon = guarantee.epsilon if isinstance(guarantee, PureDP | JointDP) else Fraction(0)
     return {
@@ -37,7 +37,7 @@ def promise(release: Release, receipt: Mapping[str, str]) -> dict[str, Any]:
 
 
 class _Belief(NamedTuple):
-    """A suspicion, and how far it can move at the worst on seeing the release."""
+    """A suspicion, as a probability, and its worst-case range after seeing the release."""
 
     before: float
     lowest: float
@@ -54,20 +54,20 @@ class _Belief(NamedTuple):
 
 
 def _belief(epsilon: Fraction, suspicion: float) -> _Belief:
-    """Bayes' rule with a likelihood ratio between e^-eps and e^eps, written with e^-eps, which cannot overflow."""
+    """Bayes' rule with a likelihood ratio between e^-eps and e^eps. It uses e^-eps only, which cannot overflow."""
     shrink, doubt = math.exp(-float(epsilon)), 1 - suspicion
     lowest = suspicion * shrink / (suspicion * shrink + doubt)
     return _Belief(before=suspicion, lowest=lowest, highest=suspicion / (suspicion + doubt * shrink))
 
 
 def _factor(epsilon: Fraction) -> str:
-    """e^eps, by its power of ten where it is huge."""
+    """e^eps, as a power of ten if it is very large."""
     power = float(epsilon) / math.log(10)
     return significant(math.exp(float(epsilon))) if power < 6 else f"10^{math.floor(power)}"
 
 
 class _Share(NamedTuple):
-    """A spend's part of the whole budget."""
+    """A spend's share of the budget."""
 
     spend: Spend
     total: Fraction

@@ -1,4 +1,4 @@
-"""How numbers and names are written on the pages of a release folder, and the environment that renders them."""
+"""Formatting of numbers and names on the pages of a release folder, and the template environment."""
 
 import json
 import math
@@ -13,6 +13,7 @@ from scumble.model.budget import budget_text
 
 @cache
 def environment() -> Environment:
+    """The Jinja environment of the templates, with the filters below."""
     made = Environment(
         loader=PackageLoader("scumble.files.report", "templates"),
         autoescape=select_autoescape(["html"]),
@@ -35,7 +36,7 @@ def environment() -> Environment:
 
 
 def percent(share: float) -> str:
-    """A share that is never rounded to nothing or to all.
+    """A share as a percentage, never rounded to 0 % or 100 %.
 
     >>> [percent(share).replace(chr(160), " ") for share in (0.7311, 0.5, 1e-9, 0.99999, 1.0)]
     ['73.1 %', '50 %', '< 0.1 %', '> 99.9 %', '100 %']
@@ -48,7 +49,7 @@ def percent(share: float) -> str:
 
 
 def whole(number: float) -> str:
-    """A number without its fraction.
+    """A number rounded to an integer.
 
     >>> whole(45086.43), whole(-1234), whole(-0.2)
     ('45,086', '−1,234', '0')
@@ -73,12 +74,12 @@ def significant(number: float) -> str:
 
 
 def with_code(text: str) -> Markup:
-    """Text as HTML, with what stands between backticks set as code."""
+    """Text as HTML; text between backticks becomes code."""
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def markdown_code(text: str) -> str:
-    """A code span that holds any text, backticks and line ends included.
+    """A Markdown code span for any text, including backticks and line ends.
 
     >>> markdown_code("age"), markdown_code("a`b")
     ('`age`', '``a`b``')
@@ -90,5 +91,5 @@ def markdown_code(text: str) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """Text in which no character means anything to Markdown or HTML."""
+    """Text with all characters escaped that Markdown or HTML would interpret."""
     return re.sub(r"([\\`*_\[\]<>#|~&])", r"\\\1", " ".join(text.split()))
