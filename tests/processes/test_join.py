@@ -153,7 +153,7 @@ def test_a_finished_run_is_not_run_again_and_a_second_release_is_refused(process
     for name, end in ended.items():
         assert end["code"] in (1, 3), ended
         assert accounts(tmp_path / f"{name}.db")[name]["spent"] == "1"
-    assert any("charged to this ledger before" in end["err"] for end in ended.values())
+    assert any("already charged to this ledger" in end["err"] for end in ended.values())
     ended = run(processes, tmp_path, OWNERS, "--resume")
     assert {end["code"] for end in ended.values()} == {0}, ended
     assert contents(tmp_path / "out-north", tmp_path) == before

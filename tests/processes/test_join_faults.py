@@ -277,7 +277,7 @@ def test_a_run_whose_state_is_lost_is_not_computed_again(processes: Launcher, tm
     assert ended["east"]["code"] == 3
     for name in ("north", "south"):
         assert (ended[name]["code"] in (1, 2), "east" in ended[name]["err"]) == (True, True), ended
-    assert "charged to this ledger before" in ended["east"]["err"]
+    assert "already charged to this ledger" in ended["east"]["err"]
     (tmp_path / "east.db").unlink()
     ended = resume(processes, tmp_path)
     for end in ended.values():
