@@ -3,40 +3,45 @@
 The verbs, the same as on the command line:
 
 - `plan`: what a release would cost, before any row is read;
-- `release`: spend and publish;
-- `evaluate`: what a miner can do with a release;
+- `release`: reserve the budget, publish, settle; `join`: the same for several owners together;
+- `load_release`: read a release back, of any kind; `load_cells`, `load_records` and `load_blurred` read one kind;
+- `to_frame`: the table of a release in pandas, polars, Arrow or Spark; `NoisyCellsClassifier`: a decision tree that
+  accounts for the noise of the cells;
+- `evaluate`: the accuracy of classifiers trained on a release;
 - `verify`: check a release folder without the private data;
-- `load_release`: read one back (`to_frame`: its table in pandas, polars, Arrow or Spark; `NoisyCellsClassifier`: a tree
-  that knows the noise of its cells);
-- `perturb`: blur a table record by record, for somebody who is not trusted with it (`Perturber`: one record, by its
-  owner);
-- `reconstruct`: the distributions of true values behind blurred ones (`PerturbedTreeClassifier`: a tree);
-- `audit`: hold a method to the epsilon it declares, on made-up tables.
+- `perturb`: local differential privacy, record by record; `Perturber`: one record, by its owner;
+- `reconstruct`: the distributions of true values behind perturbed ones; `PerturbedTreeClassifier`: a decision tree;
+- `audit`: search for a violation of the epsilon that a method declares; `check_method`: the laws that every method
+  satisfies, for authors of methods.
 
-The rooms: `model` holds the nouns, `privacy` all that touches a budget or noise, `engines` count, `methods` plan and
-run, `mining` is what the receiver does, `files` is the edge to the disk, `flow` is the line through all of them,
-`blur_flow` and `mine_flow` the one for those who trust nobody, `auditing` holds them to their word.
+`DiffGen`, `Histograms`, `Microaggregate`, `MDAV`, `IMDAV`, `SMDAV` and `Plain` are methods with their parameters:
+`plan(schema=..., method=DiffGen(epsilon=Fraction(1)))`. `Guarantee` is the union of all guarantees.
+docs/architecture.md describes the rooms of the package.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from scumble import datasets
     from scumble.auditing.audit import Finding, audit
+    from scumble.auditing.laws.methods import check_method
     from scumble.errors import BudgetError, CheckError, InputError, Interrupted, ScumbleError
     from scumble.files.release_frames import to_frame
     from scumble.files.schema_file import read_schema, write_schema
     from scumble.flows.evaluate import evaluate
-    from scumble.flows.load import load_release
+    from scumble.flows.join import Joined, join
+    from scumble.flows.load import load_blurred, load_cells, load_records, load_release
     from scumble.flows.mine import reconstruct
     from scumble.flows.perturb import noise_model, perturb
     from scumble.flows.plan import plan
     from scumble.flows.release import Published, release, verify
+    from scumble.methods import IMDAV, MDAV, SMDAV, DiffGen, Histograms, Microaggregate, Plain
     from scumble.mining.noisy_cells.classifier import NoisyCellsClassifier
     from scumble.mining.perturbed.classifier import PerturbedTreeClassifier
-    from scumble.model.guarantee import Unit
+    from scumble.model.guarantee import Guarantee, IntervalPrivacy, JointDP, KAnonymity, LocalDP, PureDP, Unit, Unproven
     from scumble.model.plan import Plan, Spend
-    from scumble.model.release import Release
+    from scumble.model.release import BlurredRelease, CellRelease, RecordRelease, Release
     from scumble.model.schema import Attribute, Outside, Schema
     from scumble.model.taxonomy import Grid, Tree
     from scumble.privacy.ledger import Ledger
@@ -45,28 +50,52 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "IMDAV",
+    "MDAV",
+    "SMDAV",
     "Attribute",
+    "BlurredRelease",
     "BudgetError",
+    "CellRelease",
     "CheckError",
+    "DiffGen",
     "Finding",
     "Grid",
+    "Guarantee",
+    "Histograms",
     "InputError",
     "Interrupted",
+    "IntervalPrivacy",
+    "Joined",
+    "JointDP",
+    "KAnonymity",
     "Ledger",
+    "LocalDP",
+    "Microaggregate",
     "NoisyCellsClassifier",
     "Outside",
     "PerturbedTreeClassifier",
     "Perturber",
+    "Plain",
     "Plan",
     "Published",
+    "PureDP",
+    "RecordRelease",
     "Release",
     "Schema",
     "ScumbleError",
     "Spend",
     "Tree",
     "Unit",
+    "Unproven",
     "audit",
+    "check_method",
+    "datasets",
     "evaluate",
+    "join",
+    "load_blurred",
+    "load_cells",
+    "load_records",
     "load_release",
     "noise_model",
     "perturb",
@@ -83,23 +112,86 @@ __all__ = [
 # The same as the imports above, for the interpreter: a module is imported when one of its names is first used, so that
 # `import scumble` loads no library.
 _NAMES_OF_MODULES = {
-    "auditing.audit": ("Finding", "audit"),
-    "errors": ("BudgetError", "CheckError", "InputError", "Interrupted", "ScumbleError"),
+    "auditing.audit": (
+        "Finding",
+        "audit",
+    ),
+    "auditing.laws.methods": ("check_method",),
+    "datasets": ("datasets",),
+    "errors": (
+        "BudgetError",
+        "CheckError",
+        "InputError",
+        "Interrupted",
+        "ScumbleError",
+    ),
     "files.release_frames": ("to_frame",),
-    "files.schema_file": ("read_schema", "write_schema"),
+    "files.schema_file": (
+        "read_schema",
+        "write_schema",
+    ),
     "flows.evaluate": ("evaluate",),
-    "flows.load": ("load_release",),
+    "flows.join": (
+        "Joined",
+        "join",
+    ),
+    "flows.load": (
+        "load_blurred",
+        "load_cells",
+        "load_records",
+        "load_release",
+    ),
     "flows.mine": ("reconstruct",),
-    "flows.perturb": ("noise_model", "perturb"),
+    "flows.perturb": (
+        "noise_model",
+        "perturb",
+    ),
     "flows.plan": ("plan",),
-    "flows.release": ("Published", "release", "verify"),
+    "flows.release": (
+        "Published",
+        "release",
+        "verify",
+    ),
+    "methods": (
+        "DiffGen",
+        "Histograms",
+        "IMDAV",
+        "MDAV",
+        "Microaggregate",
+        "Plain",
+        "SMDAV",
+    ),
     "mining.noisy_cells.classifier": ("NoisyCellsClassifier",),
     "mining.perturbed.classifier": ("PerturbedTreeClassifier",),
-    "model.guarantee": ("Unit",),
-    "model.plan": ("Plan", "Spend"),
-    "model.release": ("Release",),
-    "model.schema": ("Attribute", "Outside", "Schema"),
-    "model.taxonomy": ("Grid", "Tree"),
+    "model.guarantee": (
+        "Guarantee",
+        "IntervalPrivacy",
+        "JointDP",
+        "KAnonymity",
+        "LocalDP",
+        "PureDP",
+        "Unit",
+        "Unproven",
+    ),
+    "model.plan": (
+        "Plan",
+        "Spend",
+    ),
+    "model.release": (
+        "BlurredRelease",
+        "CellRelease",
+        "RecordRelease",
+        "Release",
+    ),
+    "model.schema": (
+        "Attribute",
+        "Outside",
+        "Schema",
+    ),
+    "model.taxonomy": (
+        "Grid",
+        "Tree",
+    ),
     "privacy.ledger": ("Ledger",),
     "privacy.perturber": ("Perturber",),
 }
@@ -111,7 +203,8 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         if name not in _MODULE_OF_NAME:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(f"scumble.{_MODULE_OF_NAME[name]}"), name)
+        module = import_module(f"scumble.{_MODULE_OF_NAME[name]}")
+        value = module if name == "datasets" else getattr(module, name)
         globals()[name] = value
         return value
 

@@ -30,7 +30,13 @@ DEAF_ANSWERS = 6
 
 
 def check_method(method: Method, schema: Schema, parameters: Params) -> None:
-    """All laws, on one schema that the method serves."""
+    """Check every law of methods on one schema that the method serves: the call for authors of methods.
+
+    The plan needs no data and adds up to the declared epsilon. A run spends what was planned and nothing else, takes no
+    answer that was not paid for, publishes nothing but answers, and asks queries whose declared sensitivity bounds
+    every pair of neighbouring tables that is tried. Returns nothing; raises `CheckError` with the method, the law and
+    what was found. Passing is evidence, not a proof.
+    """
     check_plan(method, schema, parameters)
     check_spending(method, schema, parameters)
     check_nothing_unplanned(method, schema, parameters)

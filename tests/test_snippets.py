@@ -1,0 +1,42 @@
+"""Python in README.md and docs/ passes mypy --strict, and a misspelt parameter does not."""
+
+import re
+from pathlib import Path
+
+import pytest
+from mypy import api
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+MISSPELT = """\
+from fractions import Fraction
+
+import scumble
+
+scumble.plan(schema="schema.yaml", method=scumble.DiffGen(epsilon=Fraction(1), roundz=3))
+scumble.load_release("release").count
+scumble.nonsense
+"""
+
+
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What one run of mypy says of all snippets, each a module."""
+    folder = tmp_path_factory.mktemp("snippets")
+    for page in PAGES:
+        for number, snippet in enumerate(re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.M | re.S)):
+            (folder / f"{page.stem.lower().replace('-', '_')}_{number}.py").write_text(snippet)
+    (folder / "misspelt.py").write_text(MISSPELT)
+    settings = ["--config-file", str(ROOT / "pyproject.toml"), "--cache-dir", str(ROOT / ".mypy_cache")]
+    out, err, _ = api.run([*settings, "--strict", "--no-error-summary", *map(str, sorted(folder.glob("*.py")))])
+    assert err == ""
+    return out
+
+
+def test_snippets_pass(checked: str) -> None:
+    assert [line for line in checked.splitlines() if "misspelt.py" not in line] == []
+
+
+@pytest.mark.parametrize("name", ["roundz", "count", "nonsense"])
+def test_a_misspelt_name_is_found(checked: str, name: str) -> None:
+    assert [line for line in checked.splitlines() if "misspelt.py" in line and f'"{name}"' in line], checked
