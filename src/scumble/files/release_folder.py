@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scumble.errors import BudgetError, InputError
+from scumble.errors import BudgetError, InputError, MalformedEntry
 from scumble.files.kinds import kind_named, kind_of
 from scumble.files.kinds.kind import R, ReleaseKind
 from scumble.files.report.pages import miners_page, report_page
@@ -139,7 +139,8 @@ def _read_as(kind: ReleaseKind[R], folder: Path, manifest: Mapping[str, Any]) ->
 
 
 def _misstated(folder: Path, error: Exception) -> InputError:
-    return InputError(f"{folder / 'release.json'} lacks or misstates {error}. Ask for the release again.")
+    problem = error if isinstance(error, MalformedEntry) else f"an entry is missing or wrong ({error!r})"
+    return InputError(f"{folder / 'release.json'} does not describe a whole release: {problem}. Ask for it again.")
 
 
 def _common(manifest: Mapping[str, Any], schema: Schema) -> dict[str, Any]:

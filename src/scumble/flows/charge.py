@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from scumble.engines import ENGINES, Engine
-from scumble.errors import InputError, Interrupted, ScumbleError
+from scumble.errors import ChargeOutcome, InputError, Interrupted, ScumbleError
 from scumble.flows.progress import Progress
 from scumble.model.guarantee import Guarantee, IntervalPrivacy, KAnonymity, Unit, Unproven
 from scumble.model.schema import Schema
@@ -71,13 +71,11 @@ class Charge:
     receipt: Receipt | None = None
     published: Path | None = None
 
-    def __str__(self) -> str:
-        if self.receipt is None:
-            return "It may have been charged: see `scumble ledger show`." if self.begun else "Nothing was charged."
-        stands = f"The charge stands: ledger entry {self.receipt.entry[:12]}."
-        return (
-            f"{stands} The release {self.published} is whole." if self.published else f"{stands} No release was made."
-        )
+    @property
+    def outcome(self) -> ChargeOutcome:
+        """What an error that ends the run says of the charge."""
+        entry = None if self.receipt is None else self.receipt.entry
+        return ChargeOutcome(begun=self.begun, entry=entry, published=self.published)
 
 
 @contextmanager
@@ -87,16 +85,18 @@ def reporting_charge() -> Iterator[Charge]:
     try:
         yield charge
     except KeyboardInterrupt:
-        raise (Interrupted if charge.begun else ScumbleError)(f"Interrupted. {charge}") from None
+        stopped = (Interrupted if charge.begun else ScumbleError)("Interrupted.")
+        stopped.charge = charge.outcome
+        raise stopped from None
     except ScumbleError as error:
-        if charge.receipt is not None and "stands" not in str(error):
-            error.args = (f"{error} {charge}",)
+        if charge.receipt is not None:
+            error.charge = charge.outcome
         raise
     except (OSError, MemoryError) as error:
         problem = getattr(error, "strerror", None) or str(error) or "out of memory"
-        raise ScumbleError(
-            f"The machine failed: {problem}. {charge} Make room on the disk, or choose another --out."
-        ) from error
+        failed = ScumbleError(f"The machine failed: {problem}. Make room on the disk, or choose another --out.")
+        failed.charge = charge.outcome
+        raise failed from error
     except BaseException as error:
-        error.add_note(str(charge))
+        error.add_note(str(charge.outcome))
         raise

@@ -18,6 +18,14 @@ from scumble.model.guarantee import Unit, charge, from_json
 START = "0" * 64
 
 
+class BrokenRule(Exception):
+    """An entry breaks a rule of the ledger, which `rule` states."""
+
+    def __init__(self, rule: str) -> None:
+        super().__init__(rule)
+        self.rule = rule
+
+
 @dataclass(frozen=True, kw_only=True)
 class Entry:
     """One entry of the ledger. `body` is canonical JSON; `previous` is the hash of the entry before."""
@@ -95,9 +103,10 @@ class EntryChain:
         try:
             self._check_chain(entry)
             self._take(entry, json.loads(entry.body))
+        except BrokenRule as error:
+            raise self.broken(error.rule) from error
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, InputError) as error:
-            reason = error if isinstance(error, ValueError | InputError) else f"its body cannot be read ({error!r})"
-            raise self.broken(str(reason)) from error
+            raise self.broken(f"its body cannot be read ({error!r})") from error
         self.accounts[entry.dataset].entries.append(entry)
         self.length += 1
         self._head = entry.hash
@@ -111,15 +120,15 @@ class EntryChain:
 
     def _check_chain(self, entry: Entry) -> None:
         if entry.sequence != self.length + 1:
-            raise ValueError(f"its sequence number is {entry.sequence}")
+            raise BrokenRule(f"its sequence number is {entry.sequence}")
         if entry.previous != self._head:
-            raise ValueError("it does not contain the hash of the entry before it")
+            raise BrokenRule("it does not contain the hash of the entry before it")
         if entry.hash != entry_hash(entry, self._key):
-            raise ValueError("its hash does not match its contents")
+            raise BrokenRule("its hash does not match its contents")
 
     def _take(self, entry: Entry, body: dict[str, Any]) -> None:
         if (entry.kind == "open") == (entry.dataset in self.accounts):
-            raise ValueError("an account is opened exactly once, by its first entry")
+            raise BrokenRule("an account is opened exactly once, by its first entry")
         match entry.kind:
             case "open":
                 self.accounts[entry.dataset] = Account(unit=Unit(body["unit"]), ceiling=Fraction(body["ceiling"]))
@@ -132,26 +141,26 @@ class EntryChain:
             case "settle":
                 reservation = self._reservation(entry, body["reserve"])
                 if reservation.release is not None:
-                    raise ValueError("it settles a reservation for the second time")
+                    raise BrokenRule("it settles a reservation for the second time")
                 reservation.release = body["release"]
             case _:
-                raise ValueError(f"{entry.kind!r} is not a kind of entry")
+                raise BrokenRule(f"{entry.kind!r} is not a kind of entry")
 
     def _take_grant(self, account: Account, ceiling: Fraction) -> None:
         if ceiling < account.spent:
-            raise ValueError("its ceiling is below what was already spent")
+            raise BrokenRule("its ceiling is below what was already spent")
         account.ceiling = ceiling
 
     def _take_reserve(self, entry: Entry, account: Account, body: dict[str, Any]) -> None:
         charged = Fraction(body["charged"])
         if charged != charge(from_json(body["guarantee"]), account.unit):
-            raise ValueError("it does not charge what its guarantee costs")
+            raise BrokenRule("it does not charge what its guarantee costs")
         if account.spent + charged > account.ceiling:
-            raise ValueError("it spends more than the ceiling leaves")
+            raise BrokenRule("it spends more than the ceiling leaves")
         account.spent += charged
         session = body.get("session")
         if session is not None and self.session(session) is not None:
-            raise ValueError("it charges a joint release for the second time")
+            raise BrokenRule("it charges a joint release for the second time")
         self.reservations[entry.hash] = Reservation(
             dataset=entry.dataset, charged=charged, spent=account.spent, ceiling=account.ceiling, session=session
         )
@@ -159,9 +168,9 @@ class EntryChain:
     def _take_rows(self, entry: Entry, reserve: str, fingerprint: str) -> None:
         reservation = self._reservation(entry, reserve)
         if reservation.fingerprint is not None or reservation.release is not None:
-            raise ValueError("its reservation was already spent on a table")
+            raise BrokenRule("its reservation was already spent on a table")
         if self.owner(fingerprint) not in (None, entry.dataset):
-            raise ValueError("its rows are charged to another dataset")
+            raise BrokenRule("its rows are charged to another dataset")
         reservation.fingerprint = fingerprint
         self.owners.setdefault(fingerprint, entry.dataset)
 
@@ -176,5 +185,5 @@ class EntryChain:
     def _reservation(self, entry: Entry, reserve: str) -> Reservation:
         reservation = self.reservations.get(reserve)
         if reservation is None or reservation.dataset != entry.dataset:
-            raise ValueError("it refers to a reservation that its dataset does not have")
+            raise BrokenRule("it refers to a reservation that its dataset does not have")
         return reservation

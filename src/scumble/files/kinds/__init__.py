@@ -2,6 +2,7 @@
 
 from typing import Any, TypeVar
 
+from scumble.errors import MalformedEntry
 from scumble.files.kinds.blurred import BLURRED
 from scumble.files.kinds.cells import CELLS
 from scumble.files.kinds.kind import ReleaseKind
@@ -26,4 +27,4 @@ def kind_named(name: object) -> ReleaseKind[Any]:
     for kind in KINDS:
         if kind.name == name:
             return kind
-    raise ValueError(f"a kind of release that this version reads: {name!r}")
+    raise MalformedEntry("`kind`", f"is {name!r}, which this version does not know")

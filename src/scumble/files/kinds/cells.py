@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from scumble.errors import CheckError
+from scumble.errors import CheckError, MalformedEntry
 from scumble.files.counts_file import check_table, counts_table, read_counts, rows_table, write_counts, write_table
 from scumble.files.csv_tables import arrow_table, column_names, read_rows, write_rows
 from scumble.files.kinds.documents import read_documents, write_documents
@@ -54,7 +54,7 @@ class CellsKind(ReleaseKind[CellRelease]):
     def read(self, folder: Path, manifest: Mapping[str, Any], common: Mapping[str, Any]) -> CellRelease:
         resolution, variance = manifest["resolution"], float(manifest["variance"])
         if not isinstance(resolution, int) or resolution < 1:
-            raise ValueError("the resolution")
+            raise MalformedEntry("`resolution`", "is not a whole number above zero")
         count, measured = read_counts(folder / "counts.csv", common["schema"], resolution, variance)
         return CellRelease(
             measured=measured,

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from scumble.errors import MalformedEntry
+
 
 def write_documents(documents: Mapping[str, Mapping[str, Any]], folder: Path) -> None:
     """Write each document to NAME.json."""
@@ -17,13 +19,13 @@ def read_documents(folder: Path, manifest: Mapping[str, Any]) -> dict[str, Mappi
     """Read the documents that release.json lists. Every JSON file of the folder must be one of them."""
     names = sorted(name.removesuffix(".json") for name in manifest["files"] if name.endswith(".json"))
     if manifest["documents"] != names:
-        raise ValueError("the documents")
+        raise MalformedEntry("`documents`", "does not name the JSON files that `files` lists")
     found = {name: json.loads((folder / f"{name}.json").read_bytes(), parse_constant=_refuse) for name in names}
     for name, document in found.items():
         if not isinstance(document, dict):
-            raise TypeError(f"the document {name!r}, which is not a JSON object")
+            raise MalformedEntry(f"the document {name!r}", "is not a JSON object")
     return found
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"a number: {constant} is not one")
+    raise MalformedEntry(constant, "is not a number")

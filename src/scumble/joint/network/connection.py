@@ -140,7 +140,7 @@ class Link:
         except TimeoutError:
             raise self._lose(Ending.LOST, f"it sent no greeting within {seconds:g} seconds") from None
         except FrameError as error:
-            raise self.refuse(str(error)) from error
+            raise self.refuse(error.deed) from error
         except (OSError, EOFError) as error:
             raise self._broken(error) from error
         if header.kind is Kind.FAREWELL:
@@ -199,7 +199,7 @@ class Link:
                 elif header.kind is Kind.GREETING:
                     raise FrameError("sent a second greeting")
         except FrameError as error:
-            self.refuse(str(error))
+            self.refuse(error.deed)
         except (OSError, EOFError) as error:
             self._broken(error)
 
@@ -247,7 +247,7 @@ class Link:
         try:
             ending, culprit = unpack_farewell(payload, parties=len(self._names))
         except FrameError as error:
-            return self.refuse(str(error))
+            return self.refuse(error.deed)
         if ending is Ending.DONE:  # no reason to end the run: it may only be the first to finish
             self.fail(PartyLost(f"{self.name} finished before this party did.", party=self._peer, ending=Ending.FAILED))
             assert self.loss is not None

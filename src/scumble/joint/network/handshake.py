@@ -250,7 +250,7 @@ def _unpack_greeting(link: Link, payload: bytes) -> tuple[int, bytes, dict[str, 
     try:
         return unpack_greeting(payload)
     except FrameError as error:
-        raise link.refuse(str(error)) from error
+        raise link.refuse(error.deed) from error
 
 
 def _certificate(writer: asyncio.StreamWriter) -> bytes | None:

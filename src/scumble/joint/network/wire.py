@@ -48,7 +48,11 @@ class Ending(IntEnum):
 
 
 class FrameError(ScumbleError):
-    """A party sent something that the protocol does not allow. The message continues a sentence: "south sent ..."."""
+    """A party sent something that the protocol does not allow. `deed` says what it did: "sent a frame ..."."""
+
+    def __init__(self, deed: str) -> None:
+        super().__init__(f"A party {deed}.")
+        self.deed = deed
 
 
 @dataclass(frozen=True, kw_only=True)

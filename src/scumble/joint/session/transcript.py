@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scumble.errors import CheckError, InputError
+from scumble.errors import CheckError, InputError, MalformedEntry
 
 FORMAT = "transcript/1"
 
@@ -135,9 +135,8 @@ def read_transcript(path: Path) -> TranscriptSummary:
     try:
         return _summarize(entries, head)
     except (KeyError, TypeError, ValueError) as error:
-        raise CheckError(
-            f"{path} is missing an entry, or has a wrong one: {error}. Do not trust this transcript."
-        ) from error
+        problem = error if isinstance(error, MalformedEntry) else f"an entry is missing or wrong ({error!r})"
+        raise CheckError(f"{path} is not a whole transcript: {problem}. Do not trust it.") from error
 
 
 def _summarize(entries: Sequence[Mapping[str, Any]], head: str) -> TranscriptSummary:
@@ -148,11 +147,11 @@ def _summarize(entries: Sequence[Mapping[str, Any]], head: str) -> TranscriptSum
     end, attempt = None, ""
     for entry in rest:
         if end is not None:
-            raise ValueError("entries follow the end")
+            raise MalformedEntry("the end", "is not the last entry")
         if "sent" in entry or "received" in entry:
             pair = (start["party"], entry["sent"]) if "sent" in entry else (entry["received"], start["party"])
             if entry["number"] != due[pair]:
-                raise ValueError(f"message {due[pair]} from {pair[0]} to {pair[1]}")
+                raise MalformedEntry(f"message {due[pair]} from {pair[0]} to {pair[1]}", "is missing")
             messages[*pair, due[pair]] = entry["length"], entry["sha256"]
             due[pair] += 1
         elif "attempt" in entry:

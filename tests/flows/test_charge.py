@@ -1,0 +1,73 @@
+"""However a run ends early, its error says by an attribute, and in its message, what became of the charge."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scumble.errors import BudgetError, ChargeOutcome, InputError, Interrupted, ScumbleError
+from scumble.flows.charge import reporting_charge
+from scumble.privacy.ledger import Receipt
+
+ENTRY = "0123456789abcdef" * 4
+
+
+def receipt() -> Receipt:
+    fields: dict[str, Any] = dict.fromkeys(Receipt.__dataclass_fields__, None)
+    return Receipt(**{**fields, "entry": ENTRY})
+
+
+def fail(raised: BaseException, *, begun: bool, charged: bool, out: Path | None) -> None:
+    with reporting_charge() as charge:
+        charge.begun, charge.receipt, charge.published = begun, receipt() if charged else None, out
+        raise raised
+
+
+def ended(
+    raised: BaseException, *, begun: bool = False, charged: bool = False, out: Path | None = None
+) -> ScumbleError:
+    with pytest.raises(ScumbleError) as caught:
+        fail(raised, begun=begun, charged=charged, out=out)
+    return caught.value
+
+
+def test_before_the_charge_an_error_stays_as_it_is() -> None:
+    error = ended(InputError("A column stands twice in the header."))
+    assert (error.charge, str(error)) == (None, "A column stands twice in the header.")
+
+
+@pytest.mark.parametrize("message", ["The table is wrong.", "A column stands twice in the header."])
+def test_after_the_charge_every_message_says_so(message: str) -> None:
+    """Also a message with the word by which the charge used to be recognized."""
+    error = ended(InputError(message), begun=True, charged=True)
+    assert isinstance(error, InputError)
+    assert error.charge == ChargeOutcome(begun=True, entry=ENTRY)
+    assert str(error) == f"{message} The charge stands: ledger entry {ENTRY[:12]}. No release was made."
+
+
+def test_a_published_release_is_named() -> None:
+    error = ended(BudgetError("Too late."), begun=True, charged=True, out=Path("out"))
+    assert str(error).endswith("The release out is whole.")
+    assert error.charge is not None and error.charge.published == Path("out")
+
+
+@pytest.mark.parametrize(
+    ("begun", "charged", "kind", "words"),
+    [
+        (False, False, ScumbleError, "Nothing was charged."),
+        (True, False, Interrupted, "It may have been charged: see `scumble ledger show`."),
+        (True, True, Interrupted, f"The charge stands: ledger entry {ENTRY[:12]}. No release was made."),
+    ],
+)
+def test_an_interruption_says_what_was_charged(
+    begun: bool, charged: bool, kind: type[ScumbleError], words: str
+) -> None:
+    error = ended(KeyboardInterrupt(), begun=begun, charged=charged)
+    assert type(error) is kind
+    assert str(error) == f"Interrupted. {words}"
+
+
+def test_a_failure_of_the_machine_says_what_was_charged() -> None:
+    error = ended(OSError(28, "No space left on device"), begun=True, charged=True)
+    assert error.charge == ChargeOutcome(begun=True, entry=ENTRY)
+    assert "No space left on device. Make room" in str(error) and "The charge stands" in str(error)
