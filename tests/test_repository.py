@@ -522,6 +522,48 @@ def test_every_mark_that_is_left_out_has_a_target_that_runs_it() -> None:
     assert left_out == run
 
 
+def missing_files(text: str, path: str) -> list[str]:
+    """Modules and linked files that a page names and that do not exist. `verify.py` may be in any folder."""
+    known = [file.relative_to(ROOT).as_posix() for file in repository_files()]
+    named = re.findall(r"`([\w./-]+\.py)\b", text)
+    found = [name for name in named if not any(f"/{file}".endswith(f"/{name}") for file in known)]
+    links = [link for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text) if "{" not in link]
+    found += [link for link in links if not (ROOT / path).parent.joinpath(link).exists()]
+    return [f"{path}: {name}" for name in found]
+
+
+def test_pages_name_files_that_exist() -> None:
+    pages = [path for path in repository_files() if path.suffix == ".md" and "templates" not in path.parts]
+    assert len(pages) > 10
+    names = {path: path.relative_to(ROOT).as_posix() for path in pages if path.name != "CHANGELOG.md"}
+    found = [line for path, name in names.items() for line in missing_files(path.read_text("utf-8"), name)]
+    assert not found, "\n".join(found)
+
+
+def test_a_planted_missing_file_is_caught() -> None:
+    text = "`verify.py`, `files/verify.py` and [the map](architecture.md#rooms), [elsewhere](https://example.org/x.md)"
+    assert missing_files(text, "docs/x.md") == []
+    assert len(missing_files("`flow.py` and `files/holder.py`, [a page](nowhere.md)", "docs/x.md")) == 3
+
+
+@pytest.mark.parametrize(
+    ("figure", "most"),
+    [
+        ("holder_surfaces", 1),
+        ("release_kinds", 0),
+        ("name_collisions", 0),
+        ("untested_modules", 0),
+    ],
+)
+def test_every_idea_has_one_place(monkeypatch: pytest.MonkeyPatch, figure: str, most: int) -> None:
+    """What each figure counts is said in `benchmarks/house.py`, whose own tests plant offenders."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    import house
+
+    found = getattr(house, figure)(house.Source.read(PACKAGE, ROOT / "tests"))
+    assert found.value <= most, "\n".join(found.places)
+
+
 REAL_DATA_TESTS = """
     import pytest
 

@@ -5,9 +5,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-import typer.main
 
-from scumble.cli import app, audit, compare, demo, join, ledger, mine, perturb, release, reproduce, schema
+from scumble.cli import audit, compare, demo, join, ledger, mine, perturb, plan, release, reproduce, schema
+from scumble.cli.verbs import VERBS
+from scumble.methods import METHODS
 
 MODULES: dict[str, ModuleType] = {
     "audit": audit,
@@ -18,7 +19,7 @@ MODULES: dict[str, ModuleType] = {
     "ledger": ledger,
     "mine": mine,
     "perturb": perturb,
-    "plan": release,
+    "plan": plan,
     "reconstruct": mine,
     "release": release,
     "reproduce": reproduce,
@@ -27,32 +28,35 @@ MODULES: dict[str, ModuleType] = {
 }
 
 
-def verbs(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def leaves(command: Any, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Every command that does something, by its words."""
     if hasattr(command, "commands"):
         for name, below in command.commands.items():
-            yield from verbs(below, (*words, name))
+            yield from leaves(below, (*words, name))
     else:
         yield words, command
 
 
-VERBS = dict(verbs(typer.main.get_command(app)))
+COMMANDS = {words: command for name, verb in VERBS.items() for words, command in leaves(verb.load(name), (name,))}
 
 
 def test_every_verb_has_a_module() -> None:
-    assert {words[0] for words in VERBS} == set(MODULES)
+    assert set(VERBS) == set(MODULES)
+    for name, verb in VERBS.items():
+        assert MODULES[name].__name__ == f"scumble.cli.{verb.module}"
+        assert verb.help
 
 
-@pytest.mark.parametrize("words", VERBS, ids=" ".join)
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_a_verb_is_found_in_its_module(words: tuple[str, ...]) -> None:
-    callback = VERBS[words].callback
+    callback = COMMANDS[words].callback
     named = getattr(MODULES[words[0]], callback.__name__, None)
     assert named is not None, f"{callback.__name__} is not in {MODULES[words[0]].__name__}"
 
 
-@pytest.mark.parametrize("words", VERBS, ids=" ".join)
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_a_verb_explains_itself_and_takes_json(words: tuple[str, ...]) -> None:
-    verb = VERBS[words]
+    verb = COMMANDS[words]
     assert verb.help, "what does it do?"
     options = {option: parameter for parameter in verb.params for option in parameter.opts}
     unexplained = [option for option, parameter in options.items() if not getattr(parameter, "help", None)]
@@ -65,9 +69,7 @@ def test_a_verb_explains_itself_and_takes_json(words: tuple[str, ...]) -> None:
 
 
 def test_methods_parameters_are_options_of_plan_and_release() -> None:
-    from scumble.methods import METHODS
-
     wanted = {f"--{name.replace('_', '-')}" for method in METHODS for name in method.parameters.model_fields}
     for words in (("plan",), ("release",)):
-        options = {option for parameter in VERBS[words].params for option in parameter.opts}
+        options = {option for parameter in COMMANDS[words].params for option in parameter.opts}
         assert wanted <= options
