@@ -1,16 +1,34 @@
-"""noise.json: the noise model of a table of perturbed records."""
+"""`noise.json`: the noise model of a table of perturbed records, exact, as a receiver needs it.
+
+The format is noise/2. It stores the schema of true values by the codec of `schema_file`, whole, and the randomizer of
+every attribute. Files of the format noise/1 are still read: they state domains only, so the schema's other entries take
+their defaults.
+"""
 
 import json
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from scumble.errors import InputError
+from scumble.files.schema_file import FORMAT as SCHEMA_FORMAT
+from scumble.files.schema_file import schema_data, schema_from
+from scumble.model.budget import budget_text
 from scumble.model.local.noise_model import NoiseModel
+from scumble.model.local.randomizers import RANDOMIZERS, Randomizer, parse_confidence
 from scumble.model.schema import Schema
+
+FORMAT = "noise/2"
+OLDER_FORMAT = "noise/1"
+NAME = "the noise model's schema"
 
 
 def write_noise(noise: NoiseModel, path: Path) -> None:
-    """Write a noise model as JSON."""
-    path.write_text(json.dumps(noise.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    """Write a noise model to its file."""
+    path.write_text(json.dumps(noise_data(noise), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def read_noise(path: Path) -> NoiseModel:
@@ -21,7 +39,67 @@ def read_noise(path: Path) -> NoiseModel:
         raise InputError(
             f"{path} holds no noise model: {error}. Give a folder that `scumble perturb` wrote."
         ) from error
-    return NoiseModel.from_json(data)
+    return noise_from(data)
+
+
+def noise_data(noise: NoiseModel) -> dict[str, Any]:
+    """A noise model as plain data, such that `noise_from` gives it back."""
+    return {
+        "scumble": FORMAT,
+        "confidence": budget_text(noise.confidence),
+        "schema": schema_data(noise.schema),
+        "attributes": {name: {"blur": _randomizer_data(each)} for name, each in noise.randomizers.items()},
+    }
+
+
+def noise_from(data: Any) -> NoiseModel:
+    """A noise model from what `noise_data` gives, or from what files of the older format hold."""
+    try:
+        if data["scumble"] not in (FORMAT, OLDER_FORMAT):
+            raise InputError(f"The noise model has format {data['scumble']!r}, not {FORMAT!r}. Update scumble.")
+        entries = data["attributes"]
+        stated = data["schema"] if data["scumble"] == FORMAT else _older_schema(data["target"], entries)
+        return NoiseModel(
+            schema=schema_from(stated, name=NAME),
+            randomizers={name: _read_randomizer(entry["blur"]) for name, entry in entries.items()},
+            confidence=parse_confidence(data["confidence"]),
+        )
+    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        raise InputError(
+            f"This is not a noise model: {error!r}. Take the file that was written with the table."
+        ) from error
+
+
+def _older_schema(target: str | None, entries: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema that a file of the format noise/1 states, as data of the schema codec."""
+    attributes = {name: _older_attribute(entry["domain"]) for name, entry in entries.items()}
+    return {"scumble": SCHEMA_FORMAT, "target": target, "attributes": attributes}
+
+
+def _older_attribute(entry: Mapping[str, Any]) -> dict[str, Any]:
+    missing = {} if entry.get("missing") is None else {"missing": entry["missing"]}
+    if "taxonomy" in entry:
+        return {"taxonomy": entry["taxonomy"], **missing}
+    return {"numeric": {key: value for key, value in entry.items() if key != "missing"}, **missing}
+
+
+def _randomizer_data(randomizer: Randomizer) -> dict[str, Any]:
+    return {"kind": randomizer.kind, **{name: _plain(value) for name, value in vars(randomizer).items()}}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return budget_text(value)
+    return [str(edge) for edge in value] if isinstance(value, tuple) else value
+
+
+def _read_randomizer(entry: Mapping[str, Any]) -> Randomizer:
+    readers: dict[str, Callable[[Any], Any]] = {
+        "refine": int,
+        "edges": lambda edges: tuple(Decimal(edge) for edge in edges),
+    }
+    kind = RANDOMIZERS[entry["kind"]]
+    return kind(**{field.name: readers.get(field.name, Fraction)(entry[field.name]) for field in fields(kind)})
 
 
 def check_noise(noise: NoiseModel, schema: Schema) -> None:

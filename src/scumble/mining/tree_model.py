@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from scumble.errors import InputError
 from scumble.model.counts import Floats, Integers
+from scumble.model.values import category_text, is_missing_number, number_of
 
 FORMAT = "tree/1"
 LEAF = -1
@@ -29,15 +30,16 @@ class Feature:
     """The text that marks a missing number in tables, such as -999."""
 
     def number(self, value: Any) -> float:
-        """One true value as a number; NaN if it is missing."""
-        if value is None or value == "" or self._is_missing(value):
-            return float("nan")
+        """One true value as a number; a missing one is not a number. Values are read as in a table."""
         if self.values is not None:
-            return float(self.values.index(str(value))) if str(value) in self.values else float("nan")
-        try:
-            return float(value)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"{self.name!r} is {value!r}, not a number. Give a number, or leave it empty.") from error
+            known = value is not None and category_text(value) in self.values
+            return float(self.values.index(category_text(value))) if known else float("nan")
+        number = number_of(value)
+        if is_missing_number(value, self.missing) or value != value:
+            return float("nan")
+        if number is None:
+            raise InputError(f"{self.name!r} is {value!r}, not a number. Give one, or leave it empty.")
+        return number
 
     def to_json(self) -> dict[str, Any]:
         values = {} if self.values is None else {"values": list(self.values)}
@@ -48,14 +50,6 @@ class Feature:
     def from_json(cls, data: Mapping[str, Any]) -> "Feature":
         values = tuple(data["values"]) if "values" in data else None
         return cls(name=str(data["name"]), values=values, missing=data.get("missing"))
-
-    def _is_missing(self, value: Any) -> bool:
-        if self.missing is None or self.values is not None:
-            return False
-        try:
-            return float(value) == float(self.missing)
-        except (TypeError, ValueError):
-            return str(value).strip() == self.missing
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -90,13 +90,11 @@ def _look_up(attribute: Attribute, value: Value) -> tuple[Flaw | None, int]:
         if text == "" and (attribute.missing is not None or "" not in domain.codes):
             return Flaw.MISSING, 0
         return (None, domain.codes[text]) if text in domain.codes else (Flaw.UNKNOWN, 0)
+    if is_missing_number(value, attribute.missing):
+        return Flaw.MISSING, 0
     number = number_of(value)
-    if text.strip() in {"", (attribute.missing or "").strip()}:
-        return Flaw.MISSING, 0
     if number is None:
-        return (Flaw.MISSING if isinstance(value, float) and means_nan(attribute.missing) else Flaw.UNREADABLE), 0
-    if number == number_of(attribute.missing):
-        return Flaw.MISSING, 0
+        return Flaw.UNREADABLE, 0
     edges = domain.edge_floats
     if not edges[0] <= number < edges[-1]:
         return Flaw.OUTSIDE, 0 if number < edges[0] else domain.cells - 1
@@ -118,6 +116,16 @@ def number_of(value: Value) -> float | None:
         return None if math.isnan(value) else float(value)
     text = category_text(value).strip()
     return float(text) if _NUMBER.fullmatch(text) else None
+
+
+def is_missing_number(value: Value, label: str | None) -> bool:
+    """Whether a value of a numeric attribute is empty, or says by the label of missing values that it is missing."""
+    if category_text(value).strip() in {"", (label or "").strip()}:
+        return True
+    number = number_of(value)
+    if number is None:
+        return isinstance(value, float) and means_nan(label)
+    return number == number_of(label)
 
 
 def means_nan(label: str | None) -> bool:

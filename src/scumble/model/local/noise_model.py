@@ -4,19 +4,16 @@ It is public: a receiver needs it to reconstruct distributions.
 """
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
-from decimal import Decimal
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 from scumble.errors import InputError
-from scumble.model.budget import budget_text, parse_budget
+from scumble.model.budget import parse_budget
 from scumble.model.guarantee import IntervalPrivacy, LocalDP
 from scumble.model.local.randomized_attribute import RandomizedAttribute
 from scumble.model.local.randomizers import (
-    RANDOMIZERS,
     Discretized,
     Gaussian,
     Laplace,
@@ -29,10 +26,9 @@ from scumble.model.local.randomizers import (
     parse_confidence,
     parse_share,
 )
-from scumble.model.schema import Attribute, Outside, Schema
+from scumble.model.schema import Attribute, Schema
 from scumble.model.taxonomy import Grid, Tree
 
-FORMAT = "noise/1"
 USUAL_CONFIDENCE = Fraction(95, 100)
 NOISES = ("gaussian", "uniform", "discretized")
 
@@ -112,37 +108,6 @@ class NoiseModel:
                 f"The table has no column {absent[0]!r}, which the noise model describes. Use the noise model that was "
                 "written with the table."
             )
-
-    def to_json(self) -> dict[str, Any]:
-        """Everything a receiver needs, exact, as plain data."""
-        return {
-            "scumble": FORMAT,
-            "confidence": budget_text(self.confidence),
-            "target": self.schema.target,
-            "attributes": {
-                name: {"domain": _domain_json(randomized.attribute), "blur": _randomizer_json(randomized.randomizer)}
-                for name, randomized in self.attributes.items()
-            },
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "NoiseModel":
-        """The inverse of `to_json`."""
-        try:
-            if data["scumble"] != FORMAT:
-                raise InputError(f"The noise model has format {data['scumble']!r}, not {FORMAT!r}. Update scumble.")
-            entries = data["attributes"]
-            return cls(
-                schema=Schema(
-                    attributes=tuple(_read_attribute(n, e["domain"]) for n, e in entries.items()), target=data["target"]
-                ),
-                randomizers={name: _read_randomizer(entry["blur"]) for name, entry in entries.items()},
-                confidence=parse_confidence(data["confidence"]),
-            )
-        except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-            raise InputError(
-                f"This is no noise model: {error!r}. Take the file that was written with the table."
-            ) from error
 
 
 def for_privacy(
@@ -231,48 +196,3 @@ def _settled(
     for name in settled:
         schema[name]  # refuses a name it does not know
     return settled
-
-
-def _domain_json(attribute: Attribute) -> dict[str, Any]:
-    domain = attribute.domain
-    if isinstance(domain, Tree):
-        told: dict[str, Any] = {"taxonomy": domain.to_nested()}
-    elif domain.step is None:
-        told = {"edges": [str(edge) for edge in domain.edges]}
-    else:
-        told = {"low": str(domain.edges[0]), "high": str(domain.edges[1]), "step": str(domain.step)}
-    return told if attribute.missing is None else {**told, "missing": attribute.missing}
-
-
-def _read_attribute(name: str, entry: Mapping[str, Any]) -> Attribute:
-    missing = entry.get("missing")
-    domain: Tree | Grid
-    if "taxonomy" in entry:
-        domain = Tree.nested(entry["taxonomy"])
-    elif "edges" in entry:
-        domain = Grid(edges=tuple(Decimal(edge) for edge in entry["edges"]), missing=missing)
-    else:
-        low, high, step = (Decimal(entry[key]) for key in ("low", "high", "step"))
-        domain = Grid.regular(low=low, high=high, step=step, missing=missing)
-    outside = Outside.DROP if isinstance(domain, Tree) else Outside.CLAMP
-    return Attribute(name=name, domain=domain, outside=outside, missing=missing)
-
-
-def _randomizer_json(randomizer: Randomizer) -> dict[str, Any]:
-    told = {name: _plain(value) for name, value in vars(randomizer).items()}
-    return {"kind": randomizer.kind, **told}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Fraction):
-        return budget_text(value)
-    return [str(edge) for edge in value] if isinstance(value, tuple) else value
-
-
-def _read_randomizer(entry: Mapping[str, Any]) -> Randomizer:
-    readers: dict[str, Callable[[Any], Any]] = {
-        "refine": int,
-        "edges": lambda edges: tuple(Decimal(edge) for edge in edges),
-    }
-    kind = RANDOMIZERS[entry["kind"]]
-    return kind(**{field.name: readers.get(field.name, Fraction)(entry[field.name]) for field in fields(kind)})
