@@ -1,4 +1,4 @@
-"""One law of coding: the table path reads every value as the value codec does, and so does a person's own record."""
+"""Property of coding: tables and single records read every value as the value codec does."""
 
 import math
 from decimal import Decimal
@@ -20,12 +20,12 @@ from scumble.privacy.perturber import owners_code
 
 SPELLINGS = ("1_0", " 5 ", "+5", "1e1", "-999.0", "-999", "-9.99e2", "0", "-0.0", "?", " ?", "NaN", "1\n", "\x1c5\x1c")
 WHOLE_DOUBLES = 2**53
-"""Whole numbers up to here are doubles."""
+"""Integers up to this one are exact as doubles."""
 
 
 @st.composite
 def odd_attributes(draw: st.DrawFn) -> Attribute:
-    """Random attributes; grids also with missing labels that are numbers in odd spellings."""
+    """Random attributes, including grids whose missing label is a number in an unusual notation."""
     attribute = draw(attributes("here", unit=Unit.ADD_REMOVE))
     if not isinstance(attribute.domain, Grid):
         return attribute
@@ -58,7 +58,7 @@ def values_for(draw: st.DrawFn, attribute: Attribute) -> Value:
 
 
 def columns_with(value: Value) -> list[pa.Array]:
-    """The columns of a table that hold this value: of numbers, of text, of a dictionary."""
+    """Columns with this value in every type that can represent it: numbers, text, dictionaries."""
     match value:
         case None:
             kinds = [pa.string(), pa.int64(), pa.float64(), pa.large_string()]
@@ -69,7 +69,7 @@ def columns_with(value: Value) -> list[pa.Array]:
             double = [pa.array([float(value)], pa.float64())] if abs(value) < WHOLE_DOUBLES else []
             return [pa.array([value], pa.int64()), pa.array([str(value)], pa.string()), *double]
         case float():
-            # As categories, numbers are compared by Arrow's own text; as numbers, by any.
+            # As categories, numbers are compared by the text that Arrow writes; as numbers, any notation is equal.
             column = pa.array([value], pa.float64())
             return [column, column.cast(pa.string())]
         case Decimal():
@@ -99,7 +99,7 @@ def test_the_table_path_reads_every_value_as_the_codec_does(data: st.DataObject)
 
 @given(st.data())
 def test_a_persons_own_record_is_read_as_the_table_would_be(data: st.DataObject) -> None:
-    """Where the record is refused, the table drops the row or cannot read the value."""
+    """If a record is refused, the table drops the row or the value is unreadable."""
     attribute = data.draw(odd_attributes())
     check_own_record(attribute, data.draw(values_for(attribute)))
 

@@ -1,4 +1,4 @@
-"""The compiled kernels of counting against sentences of numpy, for every width of codes."""
+"""The compiled kernels of counting equal numpy expressions, for every width of codes."""
 
 import numpy as np
 import pytest

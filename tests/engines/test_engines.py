@@ -1,4 +1,4 @@
-"""One suite for every engine: counts against a plain Python twin that reads raw values by the documented rules."""
+"""All engines count as a plain Python twin does, which reads raw values by the documented rules."""
 
 import tempfile
 from collections import Counter
@@ -96,7 +96,7 @@ WAYS_TO_COUNT: dict[str, list[tuple[Any, str, int]]] = {
     "no joint tables": [(counting, "LONGEST_TABLE", 0)],
     "counters that run over": [(counting, "MOST_ROWS", 3)],
     "several threads": [(counting, "FEW_ROWS", 0)],
-    "tables in turns": [(chunked_counts, "MOST_BYTES", 100)],
+    "tables in chunks": [(chunked_counts, "MOST_BYTES", 100)],
 }
 
 
@@ -116,8 +116,8 @@ def test_every_way_of_counting_counts_the_same(way: str, data: st.DataObject) ->
 
 
 @pytest.mark.parametrize("attributes", [1, 7, 40])
-def test_tables_in_turns_are_never_held_all_at_once(attributes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many long attributes there are, the tables of one turn fit into the bound; a longer one comes alone."""
+def test_tables_in_chunks_are_never_all_in_memory(attributes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tables of one chunk stay below the limit, however many attributes there are; a larger table is alone."""
     sizes = [(50, 1000, 300)[number % 3] for number in range(attributes)]
     monkeypatch.setattr(chunked_counts, "MOST_BYTES", 8 * 900)
     schema = Schema(
@@ -127,18 +127,18 @@ def test_tables_in_turns_are_never_held_all_at_once(attributes: int, monkeypatch
         )
     )
     request = Tabulation(cut=Cut.top(schema), fine=tuple(Cut.top(schema).nodes))
-    asked: list[tuple[str, ...]] = []
+    counted: list[tuple[str, ...]] = []
 
-    def count(turn: Tabulation) -> Counts:
-        asked.append(turn.fine)
-        return tabulated(Counter({(0,) * attributes: 2}), turn)
+    def count(chunk: Tabulation) -> Counts:
+        counted.append(chunk.fine)
+        return tabulated(Counter({(0,) * attributes: 2}), chunk)
 
-    counts = chunked_counts.count_in_turns(request, count)
+    counts = chunked_counts.count_in_chunks(request, count)
     assert [int(table.sum()) for table in counts.fine.values()] == [2] * attributes
     assert int(counts.cells.sum()) == 2
-    assert [name for turn in asked for name in turn] == list(request.fine)
-    for turn in asked:
-        assert sum(schema[name].domain.size for name in turn) <= 900 or len(turn) == 1
+    assert [name for chunk in counted for name in chunk] == list(request.fine)
+    for chunk in counted:
+        assert sum(schema[name].domain.size for name in chunk) <= 900 or len(chunk) == 1
     with pytest.raises(KeyError):
         counts.fine["nobody"]
 
@@ -146,13 +146,13 @@ def test_tables_in_turns_are_never_held_all_at_once(attributes: int, monkeypatch
 @given(data=st.data())
 @settings(max_examples=40)
 def test_a_published_schema_codes_raw_rows_into_the_cells_of_its_cut(data: st.DataObject) -> None:
-    """What `evaluate` does with test rows: coding by the published schema is coding, then generalizing by the cut."""
+    """As `evaluate` codes test rows: coding by the published schema equals coding by the raw one, then generalizing."""
     schema = data.draw(schemas())
     cut = data.draw(cuts(schema))
     published = cut.published_schema()
     table = data.draw(tables(schema))
     for name in cut.nodes:
-        # A published node's own name is off the raw domain and on the published one: such rows are another matter.
+        # The name of a published node is outside the raw domain but in the published one, so such rows differ.
         names = set(published[name].domain.labels) - set(schema[name].domain.labels)
         texts = [text_of(value) for value in table.column(name).to_pylist()]
         table = table.filter(pa.array([text not in names for text in texts], pa.bool_()))
@@ -192,7 +192,7 @@ def test_rows_count_the_same_from_every_source(folder: Path, data: st.DataObject
     expected = coded(table, schema)
     for way, write in WAYS.items():
         if way == "DuckDB" and len({name.casefold() for name in table.column_names}) < table.num_columns:
-            continue  # names that differ in case alone are one name there
+            continue  # names that differ only in case are equal there
         source = open_source(write(table, folder))
         check_columns(source, schema)
         assert rows_of(ENGINES["memory"].open(source.batches(schema), schema)) == expected, way
@@ -228,7 +228,7 @@ def test_parts_of_a_table_have_the_fingerprint_of_the_whole(kind: type[Engine]) 
     assert fingerprint_of_sums(sums, sizes=sizes, key=key) == fingerprint(whole.blocks(), sizes, key)
 
 
-# Single cases that laws seldom reach ---------------------------------------------------------------------------------
+# Cases that random examples seldom reach -----------------------------------------------------------------------------
 
 SMALL = parse_schema(
     """
@@ -265,7 +265,7 @@ def test_an_empty_table_has_zero_counts(kind: type[Engine], batches: str) -> Non
 @every_engine
 @pytest.mark.parametrize("block", [250, 20_000, 1 << 20])
 def test_many_rows_in_short_and_long_blocks(kind: type[Engine], block: int) -> None:
-    """More blocks than cores, some empty after dropping; blocks long enough for threads, more tables than those."""
+    """More blocks than cores, some empty after dropping; blocks large enough for threads; more tables than threads."""
     number = 100_000 if block > 250 else 5_000
     names = ("a", "b", "c", "d", "e")
     flat = Tree.flat(["0", "1", "2", "3"])
@@ -290,7 +290,7 @@ def test_many_rows_in_short_and_long_blocks(kind: type[Engine], block: int) -> N
 @every_engine
 @pytest.mark.parametrize("size", [256, 257, 65_536, 65_537])
 def test_large_domains(kind: type[Engine], size: int) -> None:
-    """Codes at the borders of one, two and four bytes, of a tree and of a grid."""
+    """Domain sizes around the limits of one- and two-byte codes, for a tree and a grid."""
     tree = Tree.nested(
         {
             "Any": {
@@ -401,7 +401,7 @@ def test_columns_of_other_types_are_read_as_their_text() -> None:
 @pytest.mark.parametrize("outside", ["clamp", "drop"])
 @pytest.mark.parametrize("missing", ["", ", missing: '?'"])
 def test_the_rules_in_one_small_table(outside: str, missing: str) -> None:
-    """Spelled out once, by hand: what the twin says is what the documents say."""
+    """The expected codes, written by hand: the reference implementation agrees with the documentation."""
     schema = parse_schema(
         f"scumble: schema/1\nattributes:\n  n: {{numeric: {{low: 0, high: 3, step: 1}}, outside: {outside}{missing}}}\n"
         f"  c: {{taxonomy: {{Any: {{a: , b: }}}}, outside: {outside}{missing}}}\n"

@@ -1,8 +1,7 @@
-"""Engines: where coded rows lie and how they are counted. They know nothing of privacy.
+"""Engines store coded rows and count them. They contain no privacy logic.
 
-Every engine is opened on a stream of record batches and answers one question, `tabulate`. `blocks` gives the coded rows
-back, for the holder's own use. `scanning` finds the tables that only an engine's library can read. What is
-particular to one engine or its library stands in this room and nowhere else.
+An engine is opened on a stream of record batches. `tabulate` counts its rows; `blocks` and `add_up` give the data
+holder access to the coded rows. All engines share `coding` and `counting`, so they return the same counts.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,7 +18,7 @@ from scumble.model.schema import Schema
 
 
 class Engine(Protocol):
-    """What every engine does."""
+    """The interface of all engines."""
 
     @classmethod
     def open(cls, batches: Iterable[pa.RecordBatch], schema: Schema) -> Self:
@@ -27,20 +26,22 @@ class Engine(Protocol):
 
     @property
     def rows(self) -> int:
-        """How many rows were kept."""
+        """The number of rows that were not dropped by the schema's `outside` rules."""
 
-    def tabulate(self, request: Tabulation) -> Counts: ...
+    def tabulate(self, request: Tabulation) -> Counts:
+        """Exact counts of all tables of a request, in one pass where they fit into memory."""
 
     def blocks(self) -> Iterator[Block]:
         """The coded rows, block by block, a column for each attribute in the schema's order."""
 
     def add_up(self, work: Callable[[Iterable[Block]], npt.NDArray[Any]]) -> npt.NDArray[Any]:
-        """The sum, over the places where rows lie, of what `work` makes of the rows of each: so they need not travel.
+        """The sum of `work` over all partitions of the rows, each computed where its rows are stored.
 
-        `work` is a function that another machine can be sent; of no rows it makes zeros.
+        `work` must be a function that can be sent to another machine. For no blocks it must return zeros.
         """
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Release the rows and everything that stores them."""
 
 
 ENGINES: Mapping[str, type[Engine]] = {"memory": MemoryEngine, "duckdb": DuckDBEngine, "spark": SparkEngine}

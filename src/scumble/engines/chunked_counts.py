@@ -1,4 +1,4 @@
-"""Tables that together would not fit into memory are counted in turns, each when somebody looks at it."""
+"""Counts requests whose tables do not fit into memory together: in chunks, each when one of its tables is read."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -7,34 +7,34 @@ from math import prod
 from scumble.model.counts import Counts, Integers, Tabulation, fine_shape
 
 MOST_BYTES = 1 << 28
-"""Fine tables of a request that are held at the same time, in bytes. A single table may be longer."""
+"""Limit, in bytes, of the fine tables that are in memory at the same time. A single larger table is allowed."""
 
 
-def count_in_turns(request: Tabulation, count: Callable[[Tabulation], Counts]) -> Counts:
-    """What `count` would answer; where that is too long for memory, in several passes over the rows."""
-    turns = _turns(request)
-    if len(turns) < 2:
+def count_in_chunks(request: Tabulation, count: Callable[[Tabulation], Counts]) -> Counts:
+    """The result of `count(request)`. If it is too large for memory, each chunk takes its own pass over the rows."""
+    chunks = _chunks(request)
+    if len(chunks) < 2:
         return count(request)
-    return Counts(cells=count(replace(request, fine=())).cells, fine=_InTurns(request, turns, count))
+    return Counts(cells=count(replace(request, fine=())).cells, fine=_ChunkedTables(request, chunks, count))
 
 
-class _InTurns(Mapping[str, Integers]):
-    """Looks like all tables of a request and holds those of one turn. To be walked through in the request's order."""
+class _ChunkedTables(Mapping[str, Integers]):
+    """All tables of a request, of which only one chunk is in memory. Read them in the order of the request."""
 
     def __init__(
-        self, request: Tabulation, turns: list[tuple[str, ...]], count: Callable[[Tabulation], Counts]
+        self, request: Tabulation, chunks: list[tuple[str, ...]], count: Callable[[Tabulation], Counts]
     ) -> None:
-        self._request, self._turns, self._count = request, turns, count
-        self._held: Mapping[str, Integers] = {}
+        self._request, self._chunks, self._count = request, chunks, count
+        self._loaded: Mapping[str, Integers] = {}
 
     def __getitem__(self, name: str) -> Integers:
-        if name not in self._held:
-            turn = next((turn for turn in self._turns if name in turn), None)
-            if turn is None:
+        if name not in self._loaded:
+            chunk = next((chunk for chunk in self._chunks if name in chunk), None)
+            if chunk is None:
                 raise KeyError(name)
-            self._held = {}
-            self._held = self._count(replace(self._request, fine=turn)).fine
-        return self._held[name]
+            self._loaded = {}  # free the previous chunk before the next one is counted
+            self._loaded = self._count(replace(self._request, fine=chunk)).fine
+        return self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._request.fine)
@@ -43,16 +43,16 @@ class _InTurns(Mapping[str, Integers]):
         return len(self._request.fine)
 
 
-def _turns(request: Tabulation) -> list[tuple[str, ...]]:
-    """The attributes of a request in groups whose tables are no longer than MOST_BYTES, or alone."""
-    turns: list[tuple[str, ...]] = []
+def _chunks(request: Tabulation) -> list[tuple[str, ...]]:
+    """The attributes of a request in groups whose tables take at most MOST_BYTES; a larger table is alone."""
+    chunks: list[tuple[str, ...]] = []
     left = 0
     for name in request.fine:
         length = 8 * prod(fine_shape(request.cut, name))
-        if turns and length <= left:
-            turns[-1] = (*turns[-1], name)
+        if chunks and length <= left:
+            chunks[-1] = (*chunks[-1], name)
             left -= length
         else:
-            turns.append((name,))
+            chunks.append((name,))
             left = MOST_BYTES - length
-    return turns
+    return chunks

@@ -1,6 +1,6 @@
-"""From raw columns to codes, for all engines: `scumble.model.values.code_of` over whole Arrow columns.
+"""Codes whole Arrow columns, by the same rules as `scumble.model.values.code_of`. All engines use it.
 
-Whatever a cell holds, coding does not fail: values outside the public domain and cells that do not parse follow the
+Coding does not fail, whatever a cell contains: values outside the public domain and cells that do not parse follow the
 schema's `outside` rule.
 """
 
@@ -24,7 +24,7 @@ Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 
 
 def code_type(size: int) -> type[np.unsignedinteger]:
-    """The smallest unsigned integers that hold the codes of a domain.
+    """The smallest unsigned integer type for the codes of a domain.
 
     >>> code_type(256).__name__, code_type(257).__name__
     ('uint8', 'uint16')
@@ -34,7 +34,7 @@ def code_type(size: int) -> type[np.unsignedinteger]:
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnCodes:
-    """A coded column. `kept` is None where no row is dropped for its sake."""
+    """A coded column. `kept` marks the rows that this column does not drop; None if it drops none."""
 
     codes: Codes
     kept: npt.NDArray[np.bool_] | None
@@ -51,12 +51,12 @@ def code_blocks(batches: Iterable[pa.RecordBatch], schema: Schema) -> Iterator[B
         if not kept.all():
             block = tuple(codes[kept] for codes in block)
         for codes in block:
-            codes.flags.writeable = False  # as those of a database are: loops are compiled for one kind of array
+            codes.flags.writeable = False  # like the arrays of a database: a kernel is compiled for one kind of array
         yield block
 
 
 def coder(attribute: Attribute) -> Callable[[pa.Array], ColumnCodes]:
-    """How one column is coded: the values of a dictionary, and text, once each; other numbers one by one."""
+    """The function that codes one column. Dictionary values and text are coded once each, other numbers one by one."""
     if isinstance(attribute.domain, Grid):
         code_values = _grid_coder(attribute, attribute.domain)
     else:
@@ -71,7 +71,7 @@ def coder(attribute: Attribute) -> Callable[[pa.Array], ColumnCodes]:
 
 
 def _look_up(column: pa.DictionaryArray, code_values: Callable[[pa.Array], ColumnCodes]) -> ColumnCodes:
-    """Code a dictionary's values, then the rows by them. Where a row is null, null is one value more."""
+    """Code the values of a dictionary, then look the rows up in them. Null is treated as one further value."""
     values, indices = column.dictionary, column.indices.cast(pa.int32())
     if indices.null_count:
         indices = indices.fill_null(len(values))
@@ -79,7 +79,7 @@ def _look_up(column: pa.DictionaryArray, code_values: Callable[[pa.Array], Colum
     places = indices.to_numpy()
     known = code_values(values)
     return ColumnCodes(
-        codes=np.take(known.codes, places, mode="clip"),  # the quickest way that checks every place
+        codes=np.take(known.codes, places, mode="clip"),  # the fastest mode that checks every index
         kept=None if known.kept is None else np.take(known.kept, places, mode="clip"),
     )
 
@@ -105,7 +105,7 @@ def _text(column: pa.Array) -> pa.Array:
     if pa.types.is_string(column.type):
         return column
     if _is_bytes(column.type):
-        # Bytes that are no UTF-8 are a value off the domain, not an error.
+        # Bytes that are not UTF-8 are a value outside the domain, not an error.
         texts = [None if value is None else value.decode("utf-8", "replace") for value in column.to_pylist()]
         return pa.array(texts, pa.string())
     return column.cast(pa.string())
@@ -127,7 +127,7 @@ def _grid_coder(attribute: Attribute, grid: Grid) -> Callable[[pa.Array], Column
 
     def code(column: pa.Array) -> ColumnCodes:
         values, is_empty = _numbers(column, label)
-        values.flags.writeable = False  # as it is where Arrow made no copy: the loop is compiled once
+        values.flags.writeable = False  # as where Arrow made no copy: the kernel is compiled once
         bounds = _as_precise(edges, column.type)
         codes = np.empty(len(values), dtype=codes_as)
         dropped = np.zeros(len(values) if drop else 0, dtype=np.bool_)
@@ -142,7 +142,7 @@ def _grid_coder(attribute: Attribute, grid: Grid) -> Callable[[pa.Array], Column
 
 
 def _as_precise(edges: npt.NDArray[np.float64], kind: pa.DataType) -> npt.NDArray[np.float64]:
-    """The edges, as near to the decimals they are as the column's own type: 0.7 in single precision is below 0.7."""
+    """The edges, rounded to the precision of the column's type: 0.7 in single precision is below 0.7."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     with np.errstate(over="ignore"):
         if pa.types.is_float32(kind):
@@ -153,20 +153,20 @@ def _as_precise(edges: npt.NDArray[np.float64], kind: pa.DataType) -> npt.NDArra
 
 
 def _cells_per_unit(grid: Grid, edges: npt.NDArray[np.float64]) -> float:
-    """How many cells of a regular grid a unit is wide; 0 where there is no such number, and cells are searched for."""
+    """Cells per unit of a regular grid; 0 where this is not defined, so that cells are found by binary search."""
     width = float(edges[-1]) - float(edges[0])
     per_unit = grid.cells / width if grid.step is not None and width > 0 else 0.0
     return per_unit if math.isfinite(per_unit) else 0.0
 
 
 def read_numbers(column: pa.Array, missing: str | None = None) -> npt.NDArray[np.float64]:
-    """A column as doubles, NaN where a cell does not parse, is empty, or says that the value is missing."""
+    """A column as doubles, with NaN for cells that do not parse, are empty or contain the label of missing values."""
     values, empty = _numbers(column, missing)
     return values if empty is None else np.where(empty, np.nan, values)
 
 
 def _numbers(column: pa.Array, label: str | None) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_] | None]:
-    """The column as doubles, NaN where it does not parse, and which cells are empty or say `label`."""
+    """The column as doubles, NaN where it does not parse, and a mask of cells that are empty or equal to `label`."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     kind = column.type
@@ -175,15 +175,15 @@ def _numbers(column: pa.Array, label: str | None) -> tuple[npt.NDArray[np.float6
         if column.null_count:
             empty = column.is_null().to_numpy(zero_copy_only=False)
     else:
-        # Decimals are read as their text: Arrow's own way from them to doubles does not find the nearest one.
+        # Decimals are read from their text: Arrow's conversion to doubles does not always give the nearest one.
         text = pc.utf8_trim_whitespace(column if pa.types.is_large_string(column.type) else _text(column))
-        hollow = pc.is_in(text, pa.array([None, "", (label or "").strip()], text.type))
-        if pc.any(hollow).as_py():
-            empty = hollow.to_numpy(zero_copy_only=False)
+        blank = pc.is_in(text, pa.array([None, "", (label or "").strip()], text.type))
+        if pc.any(blank).as_py():
+            empty = blank.to_numpy(zero_copy_only=False)
         column = _parse(text)
     values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     if means_nan(label) and pa.types.is_floating(kind):
-        empty = np.isnan(values)  # null too, which is NaN by now
+        empty = np.isnan(values)  # includes null, which the cast made NaN
     number = number_of(label)
     if number is not None:
         empty = values == number if empty is None else empty | (values == number)
@@ -197,7 +197,7 @@ def _parse(text: pa.Array) -> pa.Array:
 
 @compiled
 def _place(values: Any, edges: Any, cells_per_unit: Any, unreadable: Any, codes: Any, dropped: Any) -> None:
-    """The cell of every value: a guess by division where the grid is regular, mended against the edges themselves."""
+    """Find the cell of every value. In a regular grid, division gives a first guess, which the edges correct."""
     cells = len(edges) - 1
     low, high = edges[0], edges[cells]
     drop = len(dropped) > 0

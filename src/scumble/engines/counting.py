@@ -1,9 +1,10 @@
-"""Counting coded rows, all tables of a request in one pass over the blocks.
+"""Counts coded rows: all tables of a request in one pass over the blocks.
 
-A row's entry says in which cell of the cut it lies and which class it has. Attributes are counted several at once, in
-joint tables by entry and all their values, which are added up into the tables asked for at the end: the cost of a pass
-is the number of counters that each row moves. How many attributes share a table is bounded by the processor's caches.
-An attribute that is too long for any joint table is counted straight into the table asked for.
+The *entry* of a row is the number of its cell of the cut and its class. Several attributes are counted together in one
+*joint table*, indexed by the entry and the values of these attributes. At the end, the requested tables are computed as
+marginals of the joint tables. This is fast because the cost of a pass is the number of counters that each row
+increments. The size of a joint table is limited so that it fits into the processor's cache. An attribute that is too
+large for any joint table is counted directly into the requested table.
 """
 
 import os
@@ -19,27 +20,27 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.engines import counting_kernels as loops
+from scumble.engines import counting_kernels as kernels
 from scumble.model.counts import Block, Counts, Integers, Tabulation, fine_shape
 from scumble.model.schema import Schema
 
 Places = npt.NDArray[np.unsignedinteger[Any]]
-"""For each row its place in a flat table. In the table of cells by class, its entry: cell * classes + class."""
+"""For each row, its index in a flat table. In the table of cells by class this is the entry: cell * classes + class."""
 
 SHARED_TABLE = 1 << 15
-"""Counters of a joint table of several attributes: 128 kilobytes, which a core's own cache holds."""
+"""Most counters of a joint table of several attributes: 128 kilobytes, which fit into the cache of one core."""
 LONGEST_TABLE = 1 << 20
-"""Counters of a joint table of one attribute."""
+"""Most counters of a joint table of one attribute."""
 PRIVATE_BYTES = 1 << 27
-"""Each thread fills tables of its own while all of them together are no larger than this; else there is one thread."""
+"""Each thread fills its own tables if all of them together take at most this; otherwise only one thread counts."""
 FEW_ROWS = 1 << 14
-"""Blocks shorter than this are counted before another thread would have started."""
+"""Blocks with fewer rows are counted faster than another thread starts."""
 MOST_ROWS = (1 << 32) - 1
-"""What a counter of a joint table can hold."""
+"""The largest value of a counter in a joint table."""
 
 
 def count_blocks(blocks: Iterable[Block], request: Tabulation, schema: Schema, *, threads: int | None = None) -> Counts:
-    """The counts of a request. The threads take the blocks one after the other as they come."""
+    """The counts of a request. Each thread takes the next block as soon as it is free."""
     layout = _Layout.of(request, schema)
     waiting = iter(blocks)
     first = list(islice(waiting, 1))
@@ -57,7 +58,7 @@ def count_blocks(blocks: Iterable[Block], request: Tabulation, schema: Schema, *
 
 
 class _Shared:
-    """An iterator that several threads may draw from."""
+    """An iterator that several threads may read from."""
 
     def __init__(self, blocks: Iterator[Block]) -> None:
         self._blocks, self._lock = blocks, Lock()
@@ -73,7 +74,7 @@ class _Shared:
 
 @dataclass(frozen=True, kw_only=True)
 class _Joint:
-    """Attributes by their columns; their values together are a place in a table, the last attribute's quickest."""
+    """Attributes that share a joint table, in row-major order: the value of the last one varies fastest."""
 
     names: tuple[str, ...]
     columns: tuple[int, ...]
@@ -86,26 +87,27 @@ class _Joint:
 
     @cached_property
     def kind(self) -> type[np.unsignedinteger[Any]]:
-        """The type of places."""
+        """The integer type of indices into the table."""
         return _place_type(self.counters)
 
     @cached_property
     def steps(self) -> tuple[tuple[int, Any], ...]:
-        """Columns and sizes, these in the type of places: one too large for it multiplies nothing but zero."""
+        """Columns and sizes, these in the type of indices. A size too large for that type only multiplies zero."""
         return tuple(zip(self.columns, np.array(self.sizes, dtype=np.uint64).astype(self.kind), strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Layout:
-    """Which tables a pass fills, and how they become those of the request."""
+    """The tables that a pass fills, and how the requested tables follow from them."""
 
     request: Tabulation
     entries: int
     digits: tuple[tuple[_Joint, Places | None], ...]
-    """Attributes whose values tell the entry, and what each combination adds to it; None where it is the entry."""
+    """Attributes that determine the entry, with what each combination of values adds to it; None if the combination
+    is the entry itself."""
     joints: tuple[_Joint, ...]
     straight: tuple[tuple[str, int], ...]
-    """Attributes counted into the request's own tables, and their columns."""
+    """Attributes that are counted directly into the requested tables, and their columns."""
 
     @classmethod
     def of(cls, request: Tabulation, schema: Schema) -> "_Layout":
@@ -129,25 +131,25 @@ class _Layout:
         }
         if schema.target is not None:
             adds[schema.target] = np.arange(classes)
-        telling, alone = _groups({name: len(add) for name, add in adds.items()}, 1)
-        told = [joint(names, 1) for names in (*telling, *((name,) for name in alone)) if names]
+        groups, single = _groups({name: len(add) for name, add in adds.items()}, 1)
+        of_entries = [joint(names, 1) for names in (*groups, *((name,) for name in single)) if names]
         groups, straight = _groups({name: sizes[name] for name in request.fine}, entries)
         return cls(
             request=request,
             entries=entries,
-            digits=_digits(told, adds, entries),
+            digits=_digits(of_entries, adds, entries),
             joints=tuple(joint(names, entries) for names in groups),
             straight=tuple((name, columns[name]) for name in straight),
         )
 
     @property
     def bytes(self) -> int:
-        """What the tables of one thread take."""
+        """The memory that the tables of one thread take."""
         joints = sum(4 * joint.counters for joint in self.joints)
         return joints + sum(8 * prod(fine_shape(self.request.cut, name)) for name, _ in self.straight)
 
     def where(self, name: str) -> tuple[npt.NDArray[np.uint64], np.uint64]:
-        """The count of (entry, code) lies at `start[entry] + stride * code` in the table of an attribute."""
+        """Start and stride: the table of an attribute counts (entry, code) at `start[entry] + stride * code`."""
         cut = self.request.cut
         _, size, inner, classes = fine_shape(cut, name)
         within = inner * classes
@@ -157,7 +159,7 @@ class _Layout:
         return start, np.uint64(within)
 
     def counts(self, fillers: "list[_Filler]") -> Counts:
-        """The request's tables from those that the threads filled."""
+        """The requested tables, computed from those that the threads filled."""
         cut = self.request.cut
         cells = np.zeros(self.entries, dtype=np.int64)
         fine: dict[str, Integers] = {}
@@ -177,7 +179,10 @@ class _Layout:
         )
 
     def _folded(self, name: str, table: Integers) -> Integers:
-        """The attribute's table, where its own values of the cut are no dimension, from one by entry and value."""
+        """The requested table of an attribute, from its table by entry and value.
+
+        The attribute's own node of the cut follows from its value, so this dimension is summed out.
+        """
         outer, size, inner, classes = fine_shape(self.request.cut, name)
         apart = table.reshape(outer, -1, inner * classes, size)
         whole = apart[:, 0] if apart.shape[1] == 1 else apart.sum(axis=1)
@@ -206,12 +211,12 @@ class _Filler:
             self._rows += len(block[0])
             entries = self._entries(block)
             for joint, counters in zip(self._layout.joints, self._small, strict=True):
-                loops.count(self._places(joint, block, entries), counters)
+                kernels.count(self._places(joint, block, entries), counters)
             for (_, column), where, table in zip(self._layout.straight, self._where, self.straight, strict=True):
-                loops.count_fine(block[column], entries, *where, table)
+                kernels.count_fine(block[column], entries, *where, table)
 
     def joint(self, number: int) -> Integers:
-        """A joint table with all rows so far."""
+        """A joint table, with all rows counted so far."""
         small, large = self._small[number], self._large[number]
         return small.astype(np.int64) if large is None else small + large
 
@@ -224,15 +229,15 @@ class _Filler:
             return places if len(digits[0][0].columns) == 1 else places.copy()
         entries = self._memory(_place_type(self._layout.entries), "entries", len(block[0]))
         for number, (joint, weights) in enumerate(digits):
-            add = loops.add_digit if number else loops.set_digit
+            add = kernels.add_digit if number else kernels.set_digit
             add(self._places(joint, block, None), weights, entries)
         return entries
 
     def _places(self, joint: _Joint, block: Block, entries: Places | None) -> Places:
-        """Every row's place in a joint table.
+        """The index of every row in a joint table.
 
-        Fresh memory for every block would cost more than counting it, and the loops are quick only while they do not
-        write where they read: so two stretches of memory are used in turns.
+        To allocate memory for every block would take longer than to count it, and the kernels are fast only if they do
+        not write where they read. Therefore two buffers alternate.
         """
         rows = len(block[0])
         wider, spare = self._memory(joint.kind, "places", rows), self._memory(joint.kind, "spare", rows)
@@ -243,10 +248,10 @@ class _Filler:
             column, size = steps[number]
             if block[column].itemsize == 1 and number + 1 < len(steps) and block[steps[number + 1][0]].itemsize == 1:
                 second, second_size = steps[number + 1]
-                loops.append_two(places, block[column], size, block[second], second_size, wider)
+                kernels.append_two(places, block[column], size, block[second], second_size, wider)
                 number += 2
             else:
-                loops.append(places, block[column], size, wider)
+                kernels.append(places, block[column], size, wider)
                 number += 1
             places, wider, spare = wider, spare, wider
         return places
@@ -259,14 +264,14 @@ class _Filler:
 
 
 def _digits(
-    told: Sequence[_Joint], adds: Mapping[str, Integers], entries: int
+    joints: Sequence[_Joint], adds: Mapping[str, Integers], entries: int
 ) -> tuple[tuple[_Joint, Places | None], ...]:
-    """What each combination of values adds to the entry; None where there is nothing to look up, for the combinations
-    are the entries, in order."""
-    sums = [reduce(np.add.outer, (adds[name] for name in joint.names)).ravel() for joint in told]
-    if len(told) == 1 and np.array_equal(sums[0], np.arange(entries)):
-        return ((told[0], None),)
-    return tuple((joint, each.astype(_place_type(entries))) for joint, each in zip(told, sums, strict=True))
+    """What each combination of values adds to the entry; None if no lookup is needed because the combinations are the
+    entries, in order."""
+    sums = [reduce(np.add.outer, (adds[name] for name in joint.names)).ravel() for joint in joints]
+    if len(joints) == 1 and np.array_equal(sums[0], np.arange(entries)):
+        return ((joints[0], None),)
+    return tuple((joint, each.astype(_place_type(entries))) for joint, each in zip(joints, sums, strict=True))
 
 
 def _place_type(counters: int) -> type[np.unsignedinteger[Any]]:
@@ -274,7 +279,7 @@ def _place_type(counters: int) -> type[np.unsignedinteger[Any]]:
 
 
 def _groups(sizes: dict[str, int], entries: int) -> tuple[list[tuple[str, ...]], list[str]]:
-    """Attributes that share a joint table, the longest first, and those that have none.
+    """Groups of attributes that share a joint table, largest first, and the attributes too large for any.
 
     >>> _groups({"a": 10, "b": 9000, "c": 300, "d": 2_000_000}, entries=2)
     ([('b',), ('c', 'a')], ['d'])

@@ -1,8 +1,8 @@
-"""The DuckDB engine: coded rows in a database file of its own that may outgrow memory.
+"""The DuckDB engine: coded rows in a temporary database file, which may be larger than memory.
 
-DuckDB keeps the rows and hands them back block by block, within a limit of memory. Values are coded by `coding` and
-counted by `counting`, as in every engine, and not in SQL: so no value can be read in two ways, and a pass costs less
-than SQL's own `GROUP BY GROUPING SETS` over all attributes (docs/benchmarks.md).
+DuckDB stores the rows and returns them block by block, within a memory limit. As in every engine, `coding` codes the
+values and `counting` counts them. SQL does neither: so all engines read a value in the same way, and a pass is faster
+than `GROUP BY GROUPING SETS` over all attributes (docs/benchmarks.md).
 """
 
 import tempfile
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from scumble.engines.chunked_counts import count_in_turns
+from scumble.engines.chunked_counts import count_in_chunks
 from scumble.engines.coding import code_blocks, code_type
 from scumble.engines.counting import count_blocks
 from scumble.model.counts import Block, Counts, Tabulation
@@ -27,10 +27,10 @@ SQL_TYPES = {np.uint8: "UTINYINT", np.uint16: "USMALLINT", np.uint32: "UINTEGER"
 
 
 class DuckDBEngine:
-    """Keeps the coded table in a temporary database, in the folder that TMPDIR names, gone when closed."""
+    """Keeps the coded table in a temporary database in the folder TMPDIR. `close` deletes it."""
 
     def __init__(self, schema: Schema) -> None:
-        import duckdb  # takes a while, and only this engine needs it
+        import duckdb  # slow to import, and only this engine needs it
 
         self._schema = schema
         columns = ", ".join(
@@ -57,7 +57,7 @@ class DuckDBEngine:
         try:
             for block in code_blocks(batches, schema):
                 coded = pa.table([pa.array(codes) for codes in block], names=names)
-                with _failures_in_pythons_words():
+                with _translated_failures():
                     engine._connection.register("block", coded)
                     engine._connection.execute("INSERT INTO coded SELECT * FROM block")
                     engine._connection.unregister("block")
@@ -72,10 +72,10 @@ class DuckDBEngine:
         return self._rows
 
     def tabulate(self, request: Tabulation) -> Counts:
-        return count_in_turns(request, lambda turn: count_blocks(self.blocks(), turn, self._schema))
+        return count_in_chunks(request, lambda chunk: count_blocks(self.blocks(), chunk, self._schema))
 
     def blocks(self) -> Iterator[Block]:
-        with _failures_in_pythons_words():
+        with _translated_failures():
             reader = self._connection.sql("SELECT * FROM coded").to_arrow_reader(BLOCK_ROWS)
         for batch in reader:
             yield tuple(column.to_numpy(zero_copy_only=False) for column in batch.columns)
@@ -89,8 +89,8 @@ class DuckDBEngine:
 
 
 @contextmanager
-def _failures_in_pythons_words() -> Iterator[None]:
-    """Ctrl-C as what it is, which DuckDB calls a RuntimeError, and a full disk or memory as the machine's failure."""
+def _translated_failures() -> Iterator[None]:
+    """Turn DuckDB's RuntimeError at Ctrl-C into KeyboardInterrupt, and a full disk or memory into OSError."""
     import duckdb
 
     try:
@@ -100,7 +100,7 @@ def _failures_in_pythons_words() -> Iterator[None]:
             raise
         raise KeyboardInterrupt from error
     except duckdb.Error as error:
-        raise OSError(f"{error} (TMPDIR names the folder that --engine duckdb works in)") from error
+        raise OSError(f"{error} (--engine duckdb works in the folder TMPDIR)") from error
 
 
 def _column(place: int) -> str:

@@ -1,4 +1,4 @@
-"""The memory engine: coded columns in the smallest integers."""
+"""The memory engine: coded columns in memory, each in the smallest integer type."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy.typing as npt
 import pyarrow as pa
 
-from scumble.engines.chunked_counts import count_in_turns
+from scumble.engines.chunked_counts import count_in_chunks
 from scumble.engines.coding import code_blocks
 from scumble.engines.counting import count_blocks
 from scumble.model.counts import Block, Counts, Tabulation
@@ -14,7 +14,7 @@ from scumble.model.schema import Schema
 
 
 class MemoryEngine:
-    """Holds the coded table in memory."""
+    """Keeps the coded table in memory."""
 
     def __init__(self, blocks: list[Block], schema: Schema) -> None:
         self._blocks = blocks
@@ -29,7 +29,7 @@ class MemoryEngine:
         return sum(len(block[0]) for block in self._blocks)
 
     def tabulate(self, request: Tabulation) -> Counts:
-        return count_in_turns(request, lambda turn: count_blocks(self._blocks, turn, self._schema))
+        return count_in_chunks(request, lambda chunk: count_blocks(self._blocks, chunk, self._schema))
 
     def blocks(self) -> Iterator[Block]:
         return iter(self._blocks)

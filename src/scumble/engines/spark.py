@@ -1,10 +1,10 @@
-"""The Spark engine: coded rows on the executors of a cluster, counted where they lie.
+"""The Spark engine: coded rows on the executors of a cluster, counted where they are stored.
 
-Coding and counting are those of every engine, run on Arrow batches inside the executors, so no value can be read in two
-ways. The coded rows are kept in memory, on the executors' disks where that is full, and made anew from the source where
-an executor is lost. An answer is one job: each partition counts its rows, the partitions' tables are added up in a
-shuffle, the sums come to the driver. SQL's own way, `GROUPING SETS` over coded columns, gives the same counts and took
-three to four times as long (docs/scale.md).
+The executors code and count Arrow batches with the functions that all engines share, so all engines read a value in the
+same way. Coded rows are kept in memory, and on the executors' disks where memory is full; if an executor is lost, Spark
+computes them again from the source. An answer is one job: each partition counts its rows, a shuffle adds up the tables
+of the partitions, and the driver collects the sums. SQL's `GROUPING SETS` over coded columns gives the same counts and
+took three to four times as long (docs/scale.md).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from scumble.engines.chunked_counts import count_in_turns
+from scumble.engines.chunked_counts import count_in_chunks
 from scumble.engines.coding import code_blocks
 from scumble.engines.counting import count_blocks
 from scumble.model.counts import Block, Counts, Integers, Tabulation, fine_shape
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from pyspark import RDD, Broadcast
 
 BLOCK_ROWS = 1 << 16
-"""Coded rows are kept in blocks of about so many."""
+"""The approximate number of coded rows in a block."""
 PIECE = 1 << 16
-"""Tables travel in pieces of so many counts. A piece of zeros stays where it is."""
+"""Tables are sent to the driver in pieces of this many counts. A piece with only zeros is not sent."""
 
 
 class SparkEngine:
-    """Holds the coded table on a cluster."""
+    """Keeps the coded table on a cluster."""
 
     def __init__(self, coded: "RDD[bytes]", schema: Schema, where: str) -> None:
         from pyspark import StorageLevel
@@ -55,7 +55,7 @@ class SparkEngine:
 
     @classmethod
     def open(cls, batches: Iterable[pa.RecordBatch], schema: Schema) -> "SparkEngine":
-        """Code the rows on the executors; rows that Spark did not read are coded here and handed out."""
+        """Code the rows on the executors. Rows that Spark did not read are coded here and sent to the executors."""
         context = session().sparkContext
         if isinstance(batches, SparkBatches):
             public = context.broadcast(schema)
@@ -69,10 +69,10 @@ class SparkEngine:
         return self._rows
 
     def tabulate(self, request: Tabulation) -> Counts:
-        return count_in_turns(request, self._counted)
+        return count_in_chunks(request, self._counted)
 
     def _counted(self, request: Tabulation) -> Counts:
-        """One job."""
+        """Count a request in one job."""
         shared = self._coded.context.broadcast((request, self._schema))
         shapes = _shapes(request)
         size = sum(map(prod, shapes))
@@ -125,7 +125,7 @@ def _blocks(messages: Iterable[bytes]) -> Iterator[Block]:
 
 
 def _shapes(request: Tabulation) -> list[tuple[int, ...]]:
-    """The shapes of a request's tables, the cells' first: in this order they are laid end to end."""
+    """The shapes of the tables of a request, cells first. The tables are concatenated in this order."""
     cut = request.cut
     return [(cut.cells, len(cut.schema.classes)), *(fine_shape(cut, name) for name in request.fine)]
 
