@@ -549,6 +549,7 @@ def test_a_planted_missing_file_is_caught() -> None:
 @pytest.mark.parametrize(
     ("figure", "most"),
     [
+        ("schema_codecs", 1),
         ("holder_surfaces", 1),
         ("release_kinds", 0),
         ("name_collisions", 0),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from scumble.errors import MalformedEntry
 from scumble.files.kinds.documents import read_documents, write_documents
 
 DOCUMENTS = {"groups": {"groups": [1, "Zoë"]}, "detail": {"x": None}}
@@ -35,5 +36,5 @@ def test_a_document_that_the_manifest_does_not_list_is_refused(tmp_path: Path) -
 def test_a_document_that_is_not_an_object_is_refused(tmp_path: Path) -> None:
     write_documents(DOCUMENTS, tmp_path)
     (tmp_path / "detail.json").write_text(json.dumps([1]), encoding="utf-8")
-    with pytest.raises(TypeError, match="'detail'"):
+    with pytest.raises(MalformedEntry, match="'detail'"):
         read_documents(tmp_path, MANIFEST)
