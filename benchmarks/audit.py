@@ -19,7 +19,7 @@ from scumble.auditing.laws.cases import audited_modes
 from scumble.auditing.mechanisms import SingleAnswer, WholeRelease
 from scumble.auditing.neighbours import Pair
 from scumble.auditing.report import words_of
-from scumble.auditing.search import all_cores, crew_of
+from scumble.auditing.search import all_cores, worker_pool
 from scumble.auditing.single_answers import one_count, one_selection
 from scumble.model.counts import Integers
 from scumble.privacy.noise import PaidNoise, Selection
@@ -29,21 +29,21 @@ SINGLE_TIMES = 50
 """Single answers are fast, so they are timed on this many times as many runs."""
 
 
-class Recording(PaidNoise):
+class RequestRecorder(PaidNoise):
     """The production noise, which also records every request so that it can be repeated."""
 
     def __init__(self) -> None:
         self.requests: list[Callable[[], object]] = []
 
     def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
-        again = partial(PaidNoise().laplace, values, sensitivity=sensitivity, epsilon=epsilon)
-        self.requests.append(again)
-        return again()
+        repeat = partial(PaidNoise().laplace, values, sensitivity=sensitivity, epsilon=epsilon)
+        self.requests.append(repeat)
+        return repeat()
 
     def select(
         self, scores: Integers, *, sensitivity: int, monotone: bool, epsilon: Fraction, selection: Selection
     ) -> int:
-        again = partial(
+        repeat = partial(
             PaidNoise().select,
             scores,
             sensitivity=sensitivity,
@@ -51,13 +51,13 @@ class Recording(PaidNoise):
             epsilon=epsilon,
             selection=selection,
         )
-        self.requests.append(again)
-        return again()
+        self.requests.append(repeat)
+        return repeat()
 
 
 def requests(mechanism: WholeRelease | SingleAnswer, pair: Pair, runs: int) -> list[Callable[[], object]]:
     """The noise requests of `runs` runs."""
-    noise = Recording()
+    noise = RequestRecorder()
     replace(mechanism, noise=lambda: noise).draw(pair, pair.second, runs)
     return noise.requests
 
@@ -76,12 +76,12 @@ def line(subject: Subject, runs: int, workers: int) -> str:
     mechanism, pair = subject.mechanism, subject.pairs[-1]
     assert isinstance(mechanism, WholeRelease | SingleAnswer)
     runs *= SINGLE_TIMES if isinstance(mechanism, SingleAnswer) else 1
-    with crew_of(mechanism, workers) as draw:
+    with worker_pool(mechanism, workers) as draw:
         draw(pair, pair.second, 10 * workers)
         by_clock = seconds(lambda: draw(pair, pair.second, runs), time.perf_counter)
     by_cpu = seconds(lambda: mechanism.draw(pair, pair.second, runs), time.process_time)
     draws = requests(mechanism, pair, runs)
-    bare = seconds(lambda: [again() for again in draws], time.process_time)
+    bare = seconds(lambda: [repeat() for repeat in draws], time.process_time)
     name = f"{subject.name} {words_of(subject.parameters)}".strip()
     return f"| {name} | {60 * runs / by_clock:,.0f} | {60 * runs / by_cpu:,.0f} | {by_cpu / bare:.1f} |"
 

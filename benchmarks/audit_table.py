@@ -15,13 +15,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from scumble.auditing.audit import Finding, Subject, examine, method_subject
+from scumble.auditing.audit import Finding, Subject, audit_subject, method_subject
 from scumble.auditing.bounds import epsilon_bounds
 from scumble.auditing.exact import exact_loss
 from scumble.auditing.laws.cases import audited_modes, parameters_for, served_schema, settings_of
 from scumble.auditing.neighbours import Pair, generic_pairs
 from scumble.auditing.report import audit_page, settings_text
-from scumble.auditing.search import Effort, all_cores, best_pair, crew_of
+from scumble.auditing.search import Effort, all_cores, best_pair, worker_pool
 from scumble.auditing.single_answers import SINGLE_ANSWERS, one_count, one_selection
 from scumble.errors import CheckError
 from scumble.methods.diffgen.method import DiffGenMethod
@@ -30,17 +30,17 @@ from scumble.model.budget import budget_text
 
 BUDGETS = (Fraction(1, 10), Fraction(1), Fraction(3))
 SINGLE_RUNS = {Fraction(1, 10): 500_000, Fraction(1): 100_000, Fraction(3): 100_000}
-"""Evaluation runs of single answers: a smaller epsilon needs more runs to be detected."""
+"""Test runs of single answers. A smaller epsilon needs more runs for a tight bound."""
 TIMES = {Fraction(1, 10): 3, Fraction(1): 1, Fraction(3): 1}
-"""Evaluation runs of whole releases, as multiples of `--runs`."""
-SEARCH = Effort(judged=800, variations=12)
-"""A pair is searched once for each mode of a method, at the largest budget, where differences are largest."""
+"""Test runs of whole releases, as multiples of `--runs`."""
+SEARCH = Effort(test_runs=800, variations=12)
+"""The search for a pair runs once for each mode of a method, at the largest budget, where differences are largest."""
 CONFIDENCE = Fraction(999, 1000)
 BEGIN, END = "<!-- begin: made by `make audit` -->", "<!-- end -->"
 
 
 def single_answers() -> Iterator[tuple[Subject, int]]:
-    """One noisy count and one private selection, with their numbers of evaluation runs."""
+    """One noisy count and one private selection, with their numbers of test runs."""
     for epsilon in BUDGETS:
         yield one_count(epsilon), SINGLE_RUNS[epsilon]
         yield one_selection(epsilon), SINGLE_RUNS[epsilon]
@@ -60,7 +60,7 @@ def _searched(subject: Subject, folder: Path, workers: int) -> Pair:
     kept = folder / f"{_file_name(subject)}-pair.json"
     if kept.exists():
         return Pair.from_json(json.loads(kept.read_text("utf-8")))
-    with crew_of(subject.mechanism, workers) as draw:
+    with worker_pool(subject.mechanism, workers) as draw:
         pair, _ = best_pair(subject.mechanism, list(subject.pairs), SEARCH, draw)
     kept.write_text(json.dumps(pair.to_json()), encoding="utf-8")
     return pair
@@ -73,14 +73,14 @@ def audit_everything(folder: Path, runs: int, workers: int) -> list[Finding]:
     claims = len(BUDGETS) * (len(SINGLE_ANSWERS) + len(modes))
     each_mode = chain.from_iterable(releases(*mode, folder, runs, workers) for mode in modes)
     findings = []
-    for number, (subject, judged) in enumerate(chain(single_answers(), each_mode), start=1):
-        finding = examine(
+    for number, (subject, test_runs) in enumerate(chain(single_answers(), each_mode), start=1):
+        finding = audit_subject(
             subject,
-            judged=judged,
+            runs=test_runs,
             confidence=CONFIDENCE,
             claims=claims,
             workers=workers,
-            state=folder / f"{_file_name(subject)}-{judged}.json",
+            state=folder / f"{_file_name(subject)}-{test_runs}.json",
         )
         sys.stderr.write(f"{number} of {claims}: {settings_text(finding)} {finding.sentence}\n")
         findings.append(finding)
@@ -95,7 +95,7 @@ def _file_name(subject: Subject) -> str:
 
 def audit_tables(findings: list[Finding]) -> str:
     """The table of findings and the table of exact losses."""
-    columns = ("method", "unit", "declared eps", "found at least", "share", "confidence", "judged runs", "power")
+    columns = ("method", "unit", "declared eps", "lower bound", "share", "confidence", "test runs", "power")
     sure = f"{budget_text(100 * CONFIDENCE)} %"
     lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
     for each in findings:
@@ -123,7 +123,7 @@ def _single_answer_lines(findings: list[Finding]) -> list[str]:
 
 
 def exact_table() -> str:
-    """The exact privacy loss of DiffGen's selections, by enumeration, on the worst of the usual pairs."""
+    """The exact privacy loss of DiffGen's selections, by enumeration, on the worst of the generic pairs."""
     lines = ["| selections of diffgen | charged | exact loss, worst pair | share |", "|---|---|---|---|"]
     method = DiffGenMethod()
     for settings in settings_of(method):
@@ -147,7 +147,7 @@ def main() -> None:
         "--runs",
         type=int,
         default=8_000,
-        help="evaluation runs on each table of a pair at eps 1 and 3; three times as many at 0.1",
+        help="test runs on each table of a pair at eps 1 and 3; three times as many at 0.1",
     )
     parser.add_argument("--workers", type=int, default=all_cores())
     parser.add_argument("--state", type=Path, default=Path(".audit"))
@@ -162,9 +162,9 @@ def main() -> None:
     given.page.write_text(f"{before}{BEGIN}\n\n{audit_tables(findings)}\n\n{END}{after}", encoding="utf-8")
     if given.report is not None:
         given.report.write_text(audit_page(findings), encoding="utf-8")
-    accused = [each for each in findings if each.refuted and each.proved]
-    if accused:
-        raise CheckError(accused[0].sentence)
+    refuted = [each for each in findings if each.refuted and each.proved]
+    if refuted:
+        raise CheckError(refuted[0].sentence)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The learned distinguisher: it finds the difference between two sets of draws, and survives being written down."""
+"""The distinguisher finds the difference between two sets of runs, and its events survive a round trip through JSON."""
 
 import json
 
@@ -13,7 +13,8 @@ PATHS = ("left", "right")
 
 
 def draws(seed: int, *, left: float, shift: float) -> Draws:
-    """Runs that choose `left` with a probability and then publish a number, normal around a shift, and a constant."""
+    """Runs that choose `left` with a given probability, then publish a normal number with mean `shift` and a
+    constant."""
     generator = np.random.default_rng(seed)
     chosen = generator.random(RUNS) < left
     numbers = generator.normal(shift, 1.0, RUNS)
@@ -35,8 +36,8 @@ def test_a_difference_in_choices_is_found() -> None:
     likely, unlikely = (first, second) if event.likelier_on_first else (second, first)
     assert share(event, likely) > 3 * share(event, unlikely)
     fresh = draws(3, left=0.8, shift=0.0), draws(4, left=0.2, shift=0.0)
-    again = fresh if event.likelier_on_first else fresh[::-1]
-    assert share(event, again[0]) > 3 * share(event, again[1])
+    likely, unlikely = fresh if event.likelier_on_first else fresh[::-1]
+    assert share(event, likely) > 3 * share(event, unlikely)
     assert "'left'" in event.words or "'right'" in event.words
 
 
@@ -62,16 +63,16 @@ def test_equal_draws_give_no_bound() -> None:
 def test_an_event_survives_json_and_its_negation_ranks_the_other_way() -> None:
     first, second = draws(1, left=0.8, shift=1.0), draws(2, left=0.3, shift=0.0)
     _, event = choose(learn(first, second), first, second)
-    again = Event.from_json(json.loads(json.dumps(event.to_json())))
-    assert again == event
-    assert again.hits(first) == event.hits(first)
+    read = Event.from_json(json.loads(json.dumps(event.to_json())))
+    assert read == event
+    assert read.hits(first) == event.hits(first)
     for path, scores in event.negated().scores(first).items():
         assert scores == pytest.approx(-event.scores(first)[path])
 
 
-def test_an_unknown_path_is_judged_by_the_numbers_about_the_record() -> None:
+def test_an_unknown_path_is_scored_by_the_numbers_about_the_differing_record() -> None:
     part = Part(place=0, edges=(1.0,), values=(-1.0, 1.0))
     event = Event(words="x", threshold=0.5, steps={}, parts={ANY_PATH: (part,)})
-    outcomes = [Outcome(("new",), np.zeros(3), np.array([watched]), 0.0) for watched in (0.0, 0.9, 1.0, 5.0)]
+    outcomes = [Outcome(("new",), np.zeros(3), np.array([observed]), 0.0) for observed in (0.0, 0.9, 1.0, 5.0)]
     assert event.scores(gather(outcomes, {}))[("new",)].tolist() == [-1, -1, 1, 1]
     assert event.hits(gather(outcomes, {})) == 2

@@ -1,4 +1,4 @@
-"""Privacy loss by enumeration: what choices cost, to the last digit, from the weights of the shipped code."""
+"""The exact privacy loss of selections, by enumeration of the choices of the shipped code."""
 
 import math
 from fractions import Fraction
@@ -26,11 +26,11 @@ TWO_SPLITS = parse_schema(
     "scumble: schema/1\ntarget: c\nattributes:\n  a: {taxonomy: {Any: {p: , q: }}}\n"
     "  b: {taxonomy: {Any: {r: , s: }}}\n  c: {classes: [x, y]}\n"
 )
-ONE_MORE = Pair(first=((0, 0, 0),), second=((0, 0, 0), (0, 1, 1)), why="one split sets the new record apart")
+ONE_ADDED = Pair(first=((0, 0, 0),), second=((0, 0, 0), (0, 1, 1)), why="one split separates the new record")
 
 
 @given(st.lists(st.integers(-12, 12), min_size=1, max_size=9), st.floats(0.3, 20))
-def test_the_laws_are_those_of_the_readable_twins(scores: list[int], scale: float) -> None:
+def test_the_probabilities_agree_with_the_readable_twins(scores: list[int], scale: float) -> None:
     for selection, twin in (
         (Selection.EXPONENTIAL, exponential_law),
         (Selection.PERMUTE_AND_FLIP, permute_and_flip_law),
@@ -43,18 +43,19 @@ def test_the_laws_are_those_of_the_readable_twins(scores: list[int], scale: floa
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "3"])
 def test_one_monotone_permute_and_flip_choice_costs_exactly_what_it_is_charged(epsilon: str) -> None:
     parameters = DiffGen(epsilon=epsilon, rounds=1, score="accuracy")
-    loss = exact_loss(DiffGenMethod(), TWO_SPLITS, parameters, ONE_MORE)
+    loss = exact_loss(DiffGenMethod(), TWO_SPLITS, parameters, ONE_ADDED)
     assert loss.charged == Fraction(epsilon) / 2
     assert loss.loss == pytest.approx(float(loss.charged), rel=LAST_DIGITS)
 
 
-@pytest.mark.parametrize("crowd", [3, 30, 300])
-def test_one_gini_choice_comes_as_near_to_its_charge_as_its_score_to_its_bound(crowd: int) -> None:
-    """A record of another class takes nearly 1 off a pure group and adds 1 by standing alone: two bounds in all."""
+@pytest.mark.parametrize("size", [3, 30, 300])
+def test_one_gini_choice_comes_as_near_to_its_charge_as_its_score_to_its_bound(size: int) -> None:
+    """A new record of another class lowers the score of a pure group by nearly 1. Alone in a group, it raises the score
+    by 1. The two scores move apart by nearly twice the bound."""
     parameters = DiffGen(epsilon="1", rounds=1, score="gini", selection_share="1/2")
-    pair = Pair(first=((0, 0, 0),) * crowd, second=(*((0, 0, 0),) * crowd, (0, 1, 1)), why="")
+    pair = Pair(first=((0, 0, 0),) * size, second=(*((0, 0, 0),) * size, (0, 1, 1)), why="")
     loss = exact_loss(DiffGenMethod(), TWO_SPLITS, parameters, pair)
-    moved = (2 - Fraction(2, crowd + 1)) / 2
+    moved = (2 - Fraction(2, size + 1)) / 2
     assert loss.loss == pytest.approx(float(loss.charged * moved), rel=1e-4)
 
 
@@ -67,20 +68,21 @@ def worst(**settings: object) -> ExactLoss:
 
 @pytest.mark.parametrize("score", ["accuracy", "gini", "max"])
 @pytest.mark.parametrize("rounds", [1, 2])
-def test_no_choices_of_the_default_selection_cost_more_than_charged(score: str, rounds: int) -> None:
+def test_the_loss_of_the_default_selection_is_within_its_charge(score: str, rounds: int) -> None:
     found = worst(score=score, rounds=rounds)
     assert 0.25 * float(found.charged) < found.loss <= float(found.charged) * (1 + LAST_DIGITS)
 
 
 @pytest.mark.parametrize("rounds", [1, 2])
 def test_published_max_costs_at_most_half_of_what_it_is_charged(rounds: int) -> None:
-    """Max is monotone, and the paper pays for a score that is not. Half is reached in the limit of many candidates."""
+    """Max is monotone, but the paper charges it as if it were not. The loss tends to half the charge with many
+    candidates."""
     found = worst(selection="published", score="max", rounds=rounds)
     assert 0 < found.loss <= float(found.charged) / 2 * (1 + LAST_DIGITS)
 
 
 def test_published_max_comes_near_its_half_with_many_candidates() -> None:
-    """Forty attributes speak for the new record and one does not: one exponential choice among 41."""
+    """The new record raises the score of forty attributes and not of one: an exponential selection among 41."""
     names = [f"a{place}" for place in range(41)]
     schema = parse_schema(
         "scumble: schema/1\ntarget: c\nattributes:\n"
@@ -91,7 +93,7 @@ def test_published_max_comes_near_its_half_with_many_candidates() -> None:
     parameters = DiffGen(epsilon="16", selection="published", score="max", rounds=1)
     found = exact_loss(DiffGenMethod(), schema, parameters, pair)
     one_choice = Fraction(16) / 4
-    assert found.charged == 2 * one_choice, "the paper also pays for split values of which there are none"
+    assert found.charged == 2 * one_choice, "the paper also pays for split values, of which there are none here"
     assert 0.4 * float(one_choice) < found.loss <= float(one_choice) / 2
 
 
@@ -108,22 +110,22 @@ def test_probabilities_of_all_paths_add_up_to_one() -> None:
 
 
 def difference_of_shares(*, shape: float, epsilon: float, reach: int = 400) -> npt.NDArray[np.float64]:
-    """The law of the difference of two negative binomials, from -reach to reach."""
+    """The distribution of the difference of two negative binomials, from -reach to reach."""
     one = nbinom.pmf(np.arange(4 * reach), shape, -math.expm1(-epsilon))
     law = np.correlate(one, one, mode="full")
     return law[len(one) - 1 - reach : len(one) + reach]
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5])
-def test_what_an_insider_of_three_gains_by_taking_its_share_of_the_noise_off(epsilon: float) -> None:
-    """Three shares of 1/3 cost epsilon; two of them, which is what one of the three is left with, cost more. The
-    planted bug is this one, and the mechanism that passes, shares of 1/2, has exactly epsilon left."""
+def test_an_insider_of_three_gains_by_subtracting_its_share_of_the_noise(epsilon: float) -> None:
+    """The noise of three shares of shape 1/3 has loss epsilon. An insider who subtracts its share sees only two of
+    them, which has a larger loss: this is the planted bug. With shares of shape 1/2, two of them have loss epsilon."""
     outside, inside, honest = (difference_of_shares(shape=shape, epsilon=epsilon) for shape in (1, 2 / 3, 1))
     losses = [np.abs(np.diff(np.log(law))).max() for law in (outside, inside, honest)]
     assert losses[0] == losses[2] == pytest.approx(epsilon, rel=1e-6)
     assert losses[1] > 1.5 * epsilon
     drawn = InsidersView(schema=SCHEMA, epsilon=Fraction(epsilon), parties=3, insiders=1, divided_by=3)
-    numbers = drawn.draw(ONE_MORE, (), 200_000).numbers[()][:, 0]
+    numbers = drawn.draw(ONE_ADDED, (), 200_000).numbers[()][:, 0]
     centre = len(inside) // 2
     for value in range(-3, 4):
         expected = inside[centre + value]
@@ -131,8 +133,8 @@ def test_what_an_insider_of_three_gains_by_taking_its_share_of_the_noise_off(eps
 
 
 def test_the_average_of_two_answers_shows_less_than_it_costs() -> None:
-    """Two counts at epsilon 1 cost 2. Their average, in halves, costs as much in the tail, where nobody looks, and 1.47
-    where the auditor does: at three halves or more."""
+    """Two counts at epsilon 1 have a loss of 2. Their average, in halves, has that loss only in the far tail. In the
+    event that the audit tests, an average of at least three halves, the loss is 1.47."""
     one = np.array([math.exp(-abs(k)) for k in range(-200, 201)]) * math.tanh(1 / 2)
     law = np.convolve(one, one)
     at_least = law[::-1].cumsum()[::-1]

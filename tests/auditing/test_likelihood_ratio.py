@@ -1,4 +1,4 @@
-"""Evidence in the holder's answers is the log ratio of their probabilities; no mode of a method escapes the table."""
+"""The log-likelihood ratio of the holder's answers is correct, and the audit table includes every mode of a method."""
 
 import math
 from collections import Counter
@@ -25,8 +25,8 @@ SCHEMA = small_schemas()[0]
 PAIR = Pair(first=((0, 0, 0),) * 3, second=((0, 0, 0),) * 3 + ((3, 1, 1),), why="")
 
 
-class Keeping(PaidNoise):
-    """Shipped noise that keeps the choices it made, and tells counts as they would be with a noise of two."""
+class ChoiceRecordingNoise(PaidNoise):
+    """The shipped noise, which records its choices and adds exactly two to every count."""
 
     def __init__(self) -> None:
         self.chosen: list[int] = []
@@ -40,43 +40,43 @@ class Keeping(PaidNoise):
 
 
 @pytest.mark.parametrize("selection", [{"score": "accuracy"}, {"selection": "published", "score": "max"}])
-def test_evidence_of_choices_is_their_exact_loss(selection: dict[str, str]) -> None:
-    """Against the enumeration of all paths. The counts, told too high by two, add the same on every path: the one cell
-    with another count is one farther off on the first table."""
+def test_the_log_ratio_of_choices_is_their_exact_loss(selection: dict[str, str]) -> None:
+    """Compared with the enumeration of all paths. The counts are two too high, so they contribute the same on every
+    path: in the one cell that differs, the noise is larger by one on the first table."""
     parameters = DiffGen(epsilon="2", rounds=2, **selection)
     planned = DiffGenMethod().plan(SCHEMA, parameters)
     laws = [choice_probabilities(DiffGenMethod(), SCHEMA, parameters, rows)[0] for rows in (PAIR.first, PAIR.second)]
     engines = [engine_of(SCHEMA, rows) for rows in (PAIR.second, PAIR.first)]
     counted = float(planned.spends[-1].epsilon)
     for _ in range(40):
-        noise = Keeping()
+        noise = ChoiceRecordingNoise()
         holder = ComparingHolder(engine=engines[0], other=engines[1], noise=noise, plan=planned)
         DiffGenMethod().run(SCHEMA, parameters, holder)
         first, second = (law[tuple(noise.chosen)] for law in laws)
-        assert holder.evidence == pytest.approx(math.log(second / first) + counted, abs=1e-6)
+        assert holder.log_ratio == pytest.approx(math.log(second / first) + counted, abs=1e-6)
 
 
-def test_evidence_is_signed_by_table_and_bounded_by_epsilon() -> None:
-    """Every ratio lies within epsilon, and, as ratios of probabilities do, e^-evidence averages to one."""
+def test_the_log_ratio_is_signed_by_table_and_bounded_by_epsilon() -> None:
+    """Every log ratio lies within epsilon, and the likelihood ratio has mean one, as it must."""
     parameters = DiffGen(epsilon="1", leaves=True)
     mechanism = WholeRelease(method=DiffGenMethod(), schema=SCHEMA, parameters=parameters)
     first, second = (mechanism.draw(PAIR, rows, 1_500) for rows in (PAIR.first, PAIR.second))
-    seen = [np.concatenate(list(draws.evidence.values())) for draws in (first, second)]
+    seen = [np.concatenate(list(draws.log_ratio.values())) for draws in (first, second)]
     assert max(np.abs(values).max() for values in seen) <= 1
-    assert first.mean_evidence > 0 > second.mean_evidence
+    assert first.mean_log_ratio > 0 > second.mean_log_ratio
     assert np.exp(-seen[0]).mean() == pytest.approx(1, abs=0.2)
     assert np.exp(seen[1]).mean() == pytest.approx(1, abs=0.2)
 
 
-def test_answers_are_hidden_from_an_onlooker_who_has_the_release_alone() -> None:
+def test_an_adversary_who_has_only_the_release_sees_no_answers() -> None:
     parameters = DiffGen(epsilon="1", leaves=True)
     mechanism = WholeRelease(method=DiffGenMethod(), schema=SCHEMA, parameters=parameters, answers=False)
-    assert mechanism.draw(PAIR, PAIR.first, 20).mean_evidence == 0
+    assert mechanism.draw(PAIR, PAIR.first, 20).mean_log_ratio == 0
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_a_followed_holder_serves_every_method(method: Method) -> None:
-    """The shipped path with somebody following: whatever a method asks can be asked of the other table."""
+def test_the_comparing_holder_serves_every_method(method: Method) -> None:
+    """Every query of every method can be repeated on the other table."""
     for settings in settings_of(method):
         parameters = parameters_for(method, 1, settings)
         schema = served_schema(method, parameters)
@@ -86,16 +86,16 @@ def test_a_followed_holder_serves_every_method(method: Method) -> None:
 
 
 class NewMode(Wrapped):
-    """A method with a mode that nobody has heard of."""
+    """A method with new modes."""
 
     audited = ({"rounds": 3}, {"leaves": True, "max_cells": 99})
 
 
-def test_the_table_has_every_mode_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_includes_every_mode(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cases, "METHODS", (*METHODS, NewMode()))
     modes = [(method.name, tuple(settings.items())) for method, settings in audited_modes()]
     assert set(Counter(modes).values()) <= {1}
     for settings in NewMode.audited:
         assert ("diffgen", tuple(settings.items())) in modes
-    quiet = {method.name for method in METHODS} - {name for name, _ in modes}
-    assert quiet == {"mdav"}, "only a method that declares no epsilon is left out"
+    missing = {method.name for method in METHODS} - {name for name, _ in modes}
+    assert missing == {"mdav"}, "only a method that declares no epsilon is left out"

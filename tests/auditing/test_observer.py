@@ -1,4 +1,4 @@
-"""The adversary that knows all records but one looks at the right numbers of a release."""
+"""The observer reads the numbers about the differing record and subtracts those of the known records."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -40,17 +40,17 @@ def cells(coarse: bool) -> CellRelease:
 
 
 @pytest.mark.parametrize("coarse", [True, False])
-def test_it_sees_the_count_of_the_record_without_the_others(coarse: bool) -> None:
+def test_it_subtracts_the_known_records_from_the_count(coarse: bool) -> None:
     release = cells(coarse)
-    seen = Observer(SCHEMA, PAIR).see(("any",), release)
-    # Epsilon is so large that noise hardly ever moves a count: what is left is the record that differs.
+    seen = Observer(SCHEMA, PAIR).observe(("any",), release)
+    # With so large an epsilon the noise is almost always zero, so the differing record remains.
     assert seen.shape == (1,)
     assert np.rint(seen / release.resolution).tolist() == [1]
 
 
-def test_it_counts_the_published_records_that_are_like_the_one_in_question() -> None:
+def test_it_counts_the_published_records_that_agree_with_the_differing_one() -> None:
     counts = cells(coarse=False)
     columns = {"age": np.array([3.5, 3.0, 0.0, 3.0]), "class": np.array(["yes", "yes", "no", "no"], dtype=np.object_)}
     records = RecordRelease(method="x", parameters={}, plan=counts.plan, schema=SCHEMA, columns=columns)
-    # Of age 3 and class yes there are two; the class itself, crossed with itself, counts its two once more.
-    assert Observer(SCHEMA, PAIR).see(("any",), records).tolist() == [4, 2]
+    # Two records have age 3 and class yes. The sum includes the class attribute itself, which counts them again.
+    assert Observer(SCHEMA, PAIR).observe(("any",), records).tolist() == [4, 2]

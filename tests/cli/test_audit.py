@@ -1,4 +1,4 @@
-"""`scumble audit` on the command line and from Python: JSON, exit codes, the page, going on after an interruption."""
+"""`scumble audit` on the command line and from Python: JSON, exit codes, the report, resuming after an interruption."""
 
 import json
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from command_line import scumble as run
 from planted_bugs import RangeFromData
 
 import scumble
-from scumble.auditing.audit import examine
+from scumble.auditing.audit import audit_subject
 from scumble.auditing.mechanisms import Mechanism
 from scumble.auditing.neighbours import CodedRows, Pair
 from scumble.auditing.outcomes import Draws
@@ -29,7 +29,7 @@ def audit(*words: object) -> Ended:
     return run("audit", "--epsilon", "1", "--leaves", *QUICK, *words)
 
 
-def test_json_says_declared_and_found(tmp_path: Path) -> None:
+def test_json_contains_the_declared_epsilon_and_the_bound(tmp_path: Path) -> None:
     page = tmp_path / "audit.html"
     found = audit("--json", "--report", page).json
     assert found["declared"] == "1"
@@ -42,14 +42,14 @@ def test_json_says_declared_and_found(tmp_path: Path) -> None:
     assert "http" not in text and "<script" not in text
 
 
-def test_text_says_what_was_not_proved() -> None:
+def test_the_text_says_that_an_audit_is_not_a_proof() -> None:
     ended = audit()
     assert ended.code == 0
-    assert "That proves nothing" in ended.out
+    assert "This is not a proof" in ended.out
     assert "Tables:" in ended.out and "Event:" in ended.out
 
 
-def test_more_found_than_declared_is_exit_code_four(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bound_above_the_declared_epsilon_is_exit_code_four(monkeypatch: pytest.MonkeyPatch) -> None:
     broken = RangeFromData()
     monkeypatch.setattr(broken, "name", "diffgen", raising=False)
     monkeypatch.setattr("scumble.methods.METHODS", (broken,))
@@ -69,7 +69,7 @@ def test_more_found_than_declared_is_exit_code_four(monkeypatch: pytest.MonkeyPa
         (("--attacks", "nowhere"), "--train and --control"),
     ],
 )
-def test_bad_words_are_refused(words: tuple[str, ...], message: str) -> None:
+def test_invalid_options_are_refused(words: tuple[str, ...], message: str) -> None:
     ended = audit(*words)
     assert ended.code == 2
     assert message in ended.err
@@ -77,7 +77,7 @@ def test_bad_words_are_refused(words: tuple[str, ...], message: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Interrupted:
-    """A mechanism that is stopped after some batches."""
+    """A mechanism that is interrupted after some batches."""
 
     inner: Mechanism
     batches: list[int]
@@ -93,39 +93,49 @@ class Interrupted:
         return self.inner.draw(pair, rows, runs)
 
 
-def test_an_interrupted_audit_goes_on(tmp_path: Path) -> None:
-    """The event stands and what was counted stays counted; no other audit takes the file for its own."""
+def test_an_interrupted_audit_resumes(tmp_path: Path) -> None:
+    """The event and the counts are kept, and the state file is refused for any other audit."""
     state, subject = tmp_path / "state.json", one_count(Fraction(1))
     stopped = replace(subject, mechanism=Interrupted(inner=subject.mechanism, batches=[0] * 9))
     with pytest.raises(KeyboardInterrupt):
-        examine(stopped, judged=6_000, workers=1, state=state)
+        audit_subject(stopped, runs=6_000, workers=1, state=state)
     before = json.loads(state.read_text("utf-8"))
     assert 0 < before["runs"] < 6_000
-    finding = examine(subject, judged=6_000, workers=1, state=state)
+    finding = audit_subject(subject, runs=6_000, workers=1, state=state)
     after = json.loads(state.read_text("utf-8"))
     assert after["event"] == before["event"] and after["pair"] == before["pair"]
     assert after["runs"] == finding.judged == 6_000
     assert after["hits"][0] > before["hits"][0]
-    assert examine(subject, judged=6_000, workers=1, state=state) == finding, "a finished one is not run again"
+    assert audit_subject(subject, runs=6_000, workers=1, state=state) == finding, "a finished audit is not run again"
     with pytest.raises(InputError, match="another audit"):
-        examine(one_count(Fraction(2)), judged=6_000, workers=1, state=state)
+        audit_subject(one_count(Fraction(2)), runs=6_000, workers=1, state=state)
     state.write_text("{}", encoding="utf-8")
-    with pytest.raises(InputError, match="no state"):
-        examine(subject, judged=6_000, workers=1, state=state)
+    with pytest.raises(InputError, match="not the state file"):
+        audit_subject(subject, runs=6_000, workers=1, state=state)
 
 
-def test_all_cores_draw_as_one_does() -> None:
+def test_a_worker_pool_gives_the_same_number_of_runs() -> None:
     subject = one_count(Fraction(1))
-    finding = examine(subject, judged=4_000, workers=2)
+    finding = audit_subject(subject, runs=4_000, workers=2)
     assert 0.5 < finding.found < 1.3
     assert finding.runs == 2 * 4_000 + 4 * 1_000
 
 
-def test_a_page_shows_a_refuted_method() -> None:
-    finding = scumble.audit(RangeFromData(), epsilon="1", rounds=1, judged=600, variations=0, workers=1)
+def test_the_report_shows_a_refuted_method() -> None:
+    finding = scumble.audit(RangeFromData(), epsilon="1", rounds=1, runs=600, variations=0, workers=1)
     assert finding.refuted
     assert 'class="over"' in audit_page([finding])
     assert finding.unit is Unit.ADD_REMOVE
+
+
+def test_the_older_name_of_runs_still_works() -> None:
+    options = {"epsilon": "1", "leaves": True, "variations": 0, "workers": 1, "confidence": "0.999999"}
+    assert scumble.audit(judged=200, **options).judged == scumble.audit(runs=200, **options).judged == 200
+    with pytest.raises(InputError, match="two names of one option"):
+        scumble.audit(runs=200, judged=200, **options)
+    for name in ("runs", "judged"):
+        with pytest.raises(InputError, match="too few"):
+            scumble.audit(**{name: 0}, **options)
 
 
 def test_attacks_compare_with_a_control_group(tmp_path: Path) -> None:
@@ -155,4 +165,16 @@ def test_attacks_compare_with_a_control_group(tmp_path: Path) -> None:
         assert 0 <= each["control"] <= 1
         assert each["difference"][0] <= each["in_release"] - each["control"] <= each["difference"][1]
     assert found[0]["most_allowed"] == pytest.approx(0.4621)
-    assert "for you alone" in run("audit", "--attacks", tmp_path / "out", *words).err
+    page = tmp_path / "attacks.html"
+    ended = run("audit", "--attacks", tmp_path / "out", *words, "--report", page)
+    assert ended.code == 0 and "Do not publish" in ended.err
+    text = page.read_text("utf-8")
+    assert (
+        "<h1>Attacks on the release out</h1>" in text and "Do not publish" in text and "46.2 percentage points" in text
+    )
+    for each in found:
+        assert f"<td>{each['attack']}</td><td>{100 * each['in_release']:.1f} %</td>" in text
+    assert "http" not in text and "<script" not in text
+    written = page.stat().st_mtime_ns
+    again = run("audit", "--attacks", tmp_path / "out", *words, "--report", page)
+    assert again.code == 2 and "not overwritten" in again.err and page.stat().st_mtime_ns == written

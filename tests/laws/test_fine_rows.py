@@ -1,4 +1,4 @@
-"""Fine rows under the auditor: the laws of a method, planted bugs, the onlooker and the attacks."""
+"""Fine rows: the laws of methods, planted violations, what the adversary of an audit sees, and the attacks."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from planted_bugs import Wrapped
 from scumble.auditing.attacks import attack_release, published_table
 from scumble.auditing.laws.cases import small_schemas
 from scumble.auditing.laws.methods import check_nothing_hidden, check_nothing_unpaid, check_spending
-from scumble.auditing.outcomes import Look
+from scumble.auditing.outcomes import ReleaseView
 from scumble.errors import CheckError
 from scumble.methods.diffgen.method import COUNT
 from scumble.methods.diffgen.parameters import DiffGen
@@ -31,7 +31,7 @@ from scumble.privacy.query import CellCounts
 
 
 class WithFineRows(Wrapped):
-    """DiffGen with rows drawn inside its cells, by the counts alone."""
+    """DiffGen with rows drawn inside its cells, from the published counts alone."""
 
     def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         release = super().run(schema, parameters, holder)
@@ -46,22 +46,22 @@ class WithFineRows(Wrapped):
 
 
 class SeededByTheRows(WithFineRows):
-    """Fine rows that depend on how many records there are."""
+    """Fine rows that depend on the exact number of records."""
 
     def draw(self, release: CellRelease, schema: Schema, holder: CentralHolder) -> FineRows:
         rows = sum(len(block[0]) for block in holder._engine.blocks())
         return fine_rows(Cut.leaves(schema), fine_counts(release.count).sum(axis=1), rows)
 
 
-class TellsTheRowsAside(WithFineRows):
-    """A document with the exact number of rows."""
+class PublishesRowCountInDocument(WithFineRows):
+    """A document that contains the exact number of rows."""
 
     def documents(self, holder: CentralHolder) -> dict[str, dict[str, Any]]:
         return {"detail": {"tables": [sum(len(block[0]) for block in holder._engine.blocks())]}}
 
 
 class OneTooMany(WithFineRows):
-    """A row more in the first cell."""
+    """One row too many in the first cell."""
 
     def draw(self, release: CellRelease, schema: Schema, holder: CentralHolder) -> FineRows:
         sizes = fine_counts(release.count).sum(axis=1)
@@ -69,15 +69,15 @@ class OneTooMany(WithFineRows):
         return fine_rows(Cut.leaves(schema), sizes, 0)
 
 
-class InOtherWords(WithFineRows):
-    """Fine rows by a schema of its own making."""
+class AnotherSchema(WithFineRows):
+    """Fine rows of a schema other than the public one."""
 
     def draw(self, release: CellRelease, schema: Schema, holder: CentralHolder) -> FineRows:
         return replace(super().draw(release, schema, holder), schema=replace(schema, rows_at_most=7))
 
 
-class KeepsAnAnswerBack(WithFineRows):
-    """Draws fine rows by a second measurement, paid for but not published."""
+class WithholdsAnAnswer(WithFineRows):
+    """Draws fine rows from a second measurement that is paid for but not published."""
 
     def plan(self, schema: Schema, parameters: DiffGen) -> Plan:
         planned = super().plan(schema, parameters)
@@ -89,42 +89,42 @@ class KeepsAnAnswerBack(WithFineRows):
         return replace(release, plan=self.plan(schema, parameters))
 
     def draw(self, release: CellRelease, schema: Schema, holder: CentralHolder) -> FineRows:
-        again = holder.measure(CellCounts(cut=Cut.leaves(schema), resolution=1), spend=COUNT)
-        return fine_rows(Cut.leaves(schema), fine_counts(release.count).sum(axis=1), abs(int(again.sum())))
+        second = holder.measure(CellCounts(cut=Cut.leaves(schema), resolution=1), spend=COUNT)
+        return fine_rows(Cut.leaves(schema), fine_counts(release.count).sum(axis=1), abs(int(second.sum())))
 
 
 LEAVES = DiffGen(epsilon="1", leaves=True)
 WITH_CLASS = small_schemas()[0]
 
 
-def test_the_laws_hold_for_rows_drawn_from_the_counts() -> None:
+def test_rows_drawn_from_the_counts_satisfy_the_laws() -> None:
     for check in (check_spending, check_nothing_unpaid, check_nothing_hidden):
         check(WithFineRows(), WITH_CLASS, LEAVES)
 
 
-def test_broken_laws_of_fine_rows_are_noticed() -> None:
+def test_violations_by_fine_rows_are_detected() -> None:
     with pytest.raises(CheckError, match="'fine', which depends on rows"):
         check_nothing_unpaid(SeededByTheRows(), WITH_CLASS, LEAVES)
     with pytest.raises(CheckError, match="'documents', which depends on rows"):
-        check_nothing_unpaid(TellsTheRowsAside(), WITH_CLASS, LEAVES)
+        check_nothing_unpaid(PublishesRowCountInDocument(), WITH_CLASS, LEAVES)
     with pytest.raises(CheckError, match="not in the proportions of the counts"):
         check_spending(OneTooMany(), WITH_CLASS, LEAVES)
-    with pytest.raises(CheckError, match="another schema than the public one"):
-        check_spending(InOtherWords(), WITH_CLASS, LEAVES)
-    check_nothing_unpaid(KeepsAnAnswerBack(), WITH_CLASS, LEAVES)
+    with pytest.raises(CheckError, match="a schema other than the public one"):
+        check_spending(AnotherSchema(), WITH_CLASS, LEAVES)
+    check_nothing_unpaid(WithholdsAnAnswer(), WITH_CLASS, LEAVES)
     with pytest.raises(CheckError, match="does not publish"):
-        check_nothing_hidden(KeepsAnAnswerBack(), WITH_CLASS, LEAVES)
+        check_nothing_hidden(WithholdsAnAnswer(), WITH_CLASS, LEAVES)
 
 
-def test_an_onlooker_sees_the_documents_as_numbers_and_the_choice_of_attributes_as_words() -> None:
-    look = Look(made())
-    names = dict(zip(look.names, look.numbers.tolist(), strict=True))
+def test_the_adversary_sees_documents_as_numbers_and_chosen_attributes_in_the_path() -> None:
+    view = ReleaseView(made())
+    names = dict(zip(view.names, view.numbers.tolist(), strict=True))
     assert names["documents detail measured 1 counts[1]"] == -2 and names["documents detail measured 2 counts[3]"] == 4
-    assert any("attribute is weight" in word for word in look.path)
-    assert Look(made(seed=1)).path == look.path, "fine rows follow from the rest"
+    assert any("attribute is weight" in word for word in view.path)
+    assert ReleaseView(made(seed=1)).path == view.path, "fine rows are derived from the rest"
 
 
-def test_attacks_are_on_the_recommended_table(tmp_path: Path) -> None:
+def test_attacks_use_the_recommended_table(tmp_path: Path) -> None:
     release = learned()
     table = published_table(release)
     assert table.codes.shape == (4 * 320, 4) and table.codes[:, 1].max() == 11

@@ -1,6 +1,6 @@
-"""The laws of methods, for every method there is in each of its modes and on every schema it serves.
+"""The laws of methods: every entry of METHODS, in each of its modes and on every schema that it accepts.
 
-A method that is added to METHODS is held to them without a line here. The last tests break one law each.
+A new entry of METHODS is checked without any change here. The last tests violate one law each.
 """
 
 from dataclasses import replace
@@ -8,11 +8,11 @@ from math import inf
 from typing import Any
 
 import pytest
-from planted_bugs import CountedOnce, OneTooSmall, RangeFromData, Wrapped
+from planted_bugs import ChargedOnce, OneTooSmall, RangeFromData, Wrapped
 
 from scumble.auditing.laws.cases import parameters_for, settings_of, small_schemas
 from scumble.auditing.laws.methods import check_method, check_nothing_unpaid, check_plan, check_refusals, check_spending
-from scumble.auditing.laws.queries import check_asked_queries
+from scumble.auditing.laws.queries import check_query_sensitivities
 from scumble.errors import CheckError, InputError
 from scumble.files.schema_file import parse_schema
 from scumble.methods import METHODS
@@ -48,16 +48,16 @@ attributes:
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "7/3"])
 @pytest.mark.parametrize(("method", "settings"), CASES)
-def test_every_method_keeps_the_laws(method: Method, settings: dict[str, Any], epsilon: str) -> None:
+def test_every_method_satisfies_the_laws(method: Method, settings: dict[str, Any], epsilon: str) -> None:
     parameters = parameters_for(method, epsilon, settings)
     served = check_refusals(method, small_schemas(), parameters)
-    assert served, "a method that serves no small schema escapes every law"
+    assert served, "a method that accepts none of the small schemas would not be checked at all"
     for schema in served:
         check_method(method, schema, parameters)
 
 
 class CloseLevels(DiffGenMethod):
-    """The default with levels so close together, and tables so few, that a handful of records passes through all."""
+    """The default with level bounds so low, and tables so few, that a handful of records reaches every level."""
 
     levels = tuple(
         replace(level, below=bound, tables=tables)
@@ -66,7 +66,7 @@ class CloseLevels(DiffGenMethod):
 
 
 @pytest.mark.parametrize("records", [1, 100, 3_000, 10_000, 20_000, 10**6, "auto"])
-def test_the_laws_hold_whatever_was_counted(records: int | str) -> None:
+def test_the_laws_are_satisfied_for_every_number_of_records(records: int | str) -> None:
     method = CloseLevels() if records == "auto" else DiffGenMethod()
     parameters = DiffGen(epsilon="1", records=records)  # type: ignore[arg-type]
     served = check_refusals(method, [*small_schemas(), FOUR], parameters)
@@ -76,7 +76,7 @@ def test_the_laws_hold_whatever_was_counted(records: int | str) -> None:
 
 
 @pytest.mark.parametrize(("method", "settings"), CASES)
-def test_every_method_refuses_what_is_no_parameter(method: Method, settings: dict[str, Any]) -> None:
+def test_every_method_refuses_invalid_parameters(method: Method, settings: dict[str, Any]) -> None:
     wrong: list[dict[str, Any]] = [{**settings, "epsilon": "1", "no such parameter": 1}]
     if "epsilon" in method.parameters.model_fields:
         wrong += [{**settings, "epsilon": value} for value in ("0", "-1", "nan", "inf", True, None, "1e9")]
@@ -86,13 +86,13 @@ def test_every_method_refuses_what_is_no_parameter(method: Method, settings: dic
             method.parameters(**values)
 
 
-def test_names_are_unique_and_every_method_says_what_it_does() -> None:
+def test_names_are_unique_and_every_method_has_a_summary() -> None:
     assert len({method.name for method in METHODS}) == len(METHODS)
     assert all(method.summary.endswith(".") for method in METHODS)
 
 
-class PlansByChance(Wrapped):
-    """A plan that is not the same twice."""
+class PlansDifferently(Wrapped):
+    """A plan that changes from call to call."""
 
     times = 0
 
@@ -101,14 +101,14 @@ class PlansByChance(Wrapped):
         return replace(super().plan(schema, parameters), notes=(f"attempt {self.times}",))
 
 
-class AsksForLess(Wrapped):
-    """Plans, and declares, half of what the owner asked for."""
+class DeclaresLess(Wrapped):
+    """Plans and declares half of the epsilon that the owner gave."""
 
     def plan(self, schema: Schema, parameters: DiffGen) -> Plan:
         return DiffGenMethod().plan(schema, parameters.model_copy(update={"epsilon": parameters.epsilon / 2}))
 
 
-class TellsTheRows(Wrapped):
+class PublishesRowCount(Wrapped):
     """Publishes the exact number of rows in its story."""
 
     def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
@@ -116,31 +116,31 @@ class TellsTheRows(Wrapped):
         return replace(super().run(schema, parameters, holder), story=(f"{rows} rows were read",))
 
 
-class DropsEmptyCells(Wrapped):
-    """Publishes counts that its measured ones do not give."""
+class AltersCounts(Wrapped):
+    """Publishes counts that do not follow from the measured ones."""
 
     def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         made = super().run(schema, parameters, holder)
         return replace(made, count=made.count + 1)
 
 
-def test_broken_laws_are_noticed() -> None:
-    with pytest.raises(CheckError, match="differently"):
-        check_plan(PlansByChance(), WITH_CLASS, LEAVES)
+def test_violations_of_the_laws_are_detected() -> None:
+    with pytest.raises(CheckError, match="a different plan"):
+        check_plan(PlansDifferently(), WITH_CLASS, LEAVES)
     with pytest.raises(CheckError, match="was given epsilon 1 and declares 1/2"):
-        check_plan(AsksForLess(), WITH_CLASS, LEAVES)
+        check_plan(DeclaresLess(), WITH_CLASS, LEAVES)
     with pytest.raises(CheckError, match="'story', which depends on rows"):
-        check_nothing_unpaid(TellsTheRows(), WITH_CLASS, LEAVES)
+        check_nothing_unpaid(PublishesRowCount(), WITH_CLASS, LEAVES)
     with pytest.raises(CheckError, match="'schema', which depends on rows"):
         check_nothing_unpaid(RangeFromData(), WITH_CLASS, DiffGen(epsilon="1", rounds=1))
     with pytest.raises(CheckError, match="do not follow from the measured"):
-        check_spending(DropsEmptyCells(), WITH_CLASS, LEAVES)
-    with pytest.raises(CheckError, match="other than it paid for"):
-        check_spending(CountedOnce(), WITH_CLASS, LEAVES)
+        check_spending(AltersCounts(), WITH_CLASS, LEAVES)
+    with pytest.raises(CheckError, match="differ from the spends it paid for"):
+        check_spending(ChargedOnce(), WITH_CLASS, LEAVES)
 
 
-class AsksTooMuch(Wrapped):
-    """Counts under replace with the bound of add-remove."""
+class UnderstatesSensitivity(Wrapped):
+    """Measures counts under `replace` with the sensitivity of `add-remove`."""
 
     def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         measured = holder.measure(OneTooSmall(cut=Cut.leaves(schema)), spend=COUNT)
@@ -154,15 +154,15 @@ def made_plan(schema: Schema) -> Plan:
     return DiffGenMethod().plan(schema, LEAVES)
 
 
-def test_a_query_is_held_to_the_law_wherever_it_comes_from() -> None:
+def test_the_queries_of_a_method_are_checked_wherever_they_are_defined() -> None:
     under_replace = small_schemas()[1]
-    assert check_asked_queries(DiffGenMethod(), under_replace, LEAVES) == 1
+    assert check_query_sensitivities(DiffGenMethod(), under_replace, LEAVES) == 1
     with pytest.raises(CheckError, match="declares a sensitivity of 1"):
-        check_asked_queries(AsksTooMuch(), under_replace, LEAVES)
+        check_query_sensitivities(UnderstatesSensitivity(), under_replace, LEAVES)
 
 
-class RefusesSilently(Wrapped):
-    """Fails on what it cannot serve, but not as a refusal."""
+class RefusesWithoutReason(Wrapped):
+    """Refuses a schema without a reason."""
 
     def plan(self, schema: Schema, parameters: DiffGen) -> Plan:
         if schema.target is None:
@@ -172,4 +172,4 @@ class RefusesSilently(Wrapped):
 
 def test_a_refusal_has_a_reason() -> None:
     with pytest.raises(CheckError, match="refuses"):
-        check_refusals(RefusesSilently(), small_schemas(), LEAVES)
+        check_refusals(RefusesWithoutReason(), small_schemas(), LEAVES)

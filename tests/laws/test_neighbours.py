@@ -1,7 +1,7 @@
-"""The neighbour law: every query there is, random tables, one record more or changed, the declared sensitivity.
+"""The neighbour law: for every query class and random neighbouring tables, the answer stays within its sensitivity.
 
-A query class without a way of drawing examples here fails the first test, so that none can escape the law. The last
-tests lower bounds and claim too much, and the law must notice.
+Every query class needs a strategy for examples in this file, or the first test fails. The last tests understate
+sensitivities and make false declarations, which the law must detect.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
 from scumble.privacy.query import CellCounts, Choice, Measurement, Query, Region, Sensitivity
 
-assert METHODS, "importing the methods makes their queries known"
+assert METHODS, "importing the methods defines their query classes"
 
 SCHEMAS = [
     parse_schema(
@@ -144,12 +144,12 @@ def concrete_queries(kind: type[Query]) -> set[type[Query]]:
     return below | ({kind} if shipped and not getattr(kind, "__abstractmethods__", None) else set())
 
 
-def test_no_query_escapes_the_law() -> None:
+def test_every_query_class_is_checked() -> None:
     assert concrete_queries(Query) == set(EXAMPLES)
 
 
 @pytest.mark.parametrize("kind", EXAMPLES)
-def test_the_law_holds(kind: type[Query]) -> None:
+def test_every_query_satisfies_the_law(kind: type[Query]) -> None:
     @settings(max_examples=300)
     @given(cases(kind))
     def law(case: Case) -> None:
@@ -159,8 +159,8 @@ def test_the_law_holds(kind: type[Query]) -> None:
     law()
 
 
-def test_the_law_holds_for_many_records_of_few_kinds() -> None:
-    """Large groups, where squares and floors could go astray."""
+def test_large_groups_of_equal_records_satisfy_the_law() -> None:
+    """Large groups, where squaring and rounding down are most likely to break the bound."""
 
     @settings(max_examples=200)
     @given(
@@ -177,12 +177,12 @@ def test_the_law_holds_for_many_records_of_few_kinds() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class AlteredQuery(Query):
-    """A query with a bound lowered or a claim added."""
+    """A query with a lowered sensitivity or a false declaration."""
 
     inner: Query
     lower_by: int = 0
-    claim_monotone: bool = False
-    claim_region: Region | None = None
+    declare_monotone: bool = False
+    declare_region: Region | None = None
 
     @property
     def tabulation(self) -> Tabulation:
@@ -190,22 +190,22 @@ class AlteredQuery(Query):
 
     @property
     def region(self) -> Region | None:
-        return self.claim_region or self.inner.region
+        return self.declare_region or self.inner.region
 
     def answer(self, counts: Counts) -> Integers:
         return self.inner.answer(counts)
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
-        told = self.inner.sensitivity(unit)
-        return replace(told, bound=told.bound - self.lower_by, monotone=told.monotone or self.claim_monotone)
+        true = self.inner.sensitivity(unit)
+        return replace(true, bound=true.bound - self.lower_by, monotone=true.monotone or self.declare_monotone)
 
 
 class Altered(AlteredQuery, Choice):
-    """Of which each score is bounded."""
+    """An altered selection: the change of each score is bounded."""
 
 
 class AlteredMeasurement(AlteredQuery, Measurement):
-    """Of which the sum of all changes is bounded."""
+    """An altered measurement: the sum of all changes is bounded."""
 
 
 def with_score(score: Score) -> Callable[[Any], Query]:
@@ -219,21 +219,21 @@ def lowered(change: Callable[[Any], Query]) -> Callable[[Any], Query]:
 PLANTED: dict[str, tuple[type[Query], Callable[[Any], Query]]] = {
     "accuracy, one too small": (PartitionScores, lowered(with_score(Score.ACCURACY))),
     "gini, one part in 65,536 too small": (PartitionScores, lowered(with_score(Score.GINI))),
-    "gini, monotone claimed": (
+    "gini, declared monotone": (
         PartitionScores,
-        lambda query: Altered(inner=with_score(Score.GINI)(query), claim_monotone=True),
+        lambda query: Altered(inner=with_score(Score.GINI)(query), declare_monotone=True),
     ),
     "max, one too small": (ValueScores, lowered(with_score(Score.MAX))),
     "infogain, one part in 2^20 too small": (ValueScores, lowered(with_score(Score.INFOGAIN))),
-    "infogain, monotone claimed": (
+    "infogain, declared monotone": (
         ValueScores,
-        lambda query: Altered(inner=with_score(Score.INFOGAIN)(query), claim_monotone=True),
+        lambda query: Altered(inner=with_score(Score.INFOGAIN)(query), declare_monotone=True),
     ),
-    "max, a region claimed that is too small": (
+    "max, declared region too small": (
         ValueScores,
         lambda query: Altered(
             inner=with_score(Score.MAX)(query),
-            claim_region=(query.candidates[0].attribute, replace(query.candidates[0].node, high=1)),
+            declare_region=(query.candidates[0].attribute, replace(query.candidates[0].node, high=1)),
         ),
     ),
     "counts, one too small": (CellCounts, lambda query: AlteredMeasurement(inner=query, lower_by=1)),
@@ -242,7 +242,7 @@ PLANTED: dict[str, tuple[type[Query], Callable[[Any], Query]]] = {
 
 
 @pytest.mark.parametrize("planted", PLANTED)
-def test_the_law_finds_what_is_claimed_too_much(planted: str) -> None:
+def test_the_law_detects_false_declarations(planted: str) -> None:
     kind, change = PLANTED[planted]
     try:
         found = find(
@@ -251,13 +251,14 @@ def test_the_law_finds_what_is_claimed_too_much(planted: str) -> None:
             settings=settings(max_examples=20_000, database=None, phases=[Phase.generate]),
         )
     except NoSuchExample:
-        pytest.fail(f"the law does not notice: {planted}")
+        pytest.fail(f"not detected: {planted}")
     assert found.breaks()
 
 
 def test_one_floor_per_group_keeps_the_bound_and_a_floor_per_class_would_not() -> None:
-    """Rounding each class's square down by itself loses one more: 589,824 records, three of another class, and one of
-    a third class added move it by M + 1. One floor per group moves by M at most, there and in many other places."""
+    """With M the purity scale: rounding down once per group, the score changes by at most M. Rounding down once per
+    class would change it by M + 1, for instance when a record of a third class joins 589,824 records and three of
+    another."""
 
     def careless(groups: Integers) -> Integers:
         return (PURITY_SCALE * groups**2 // groups.sum(axis=-1, keepdims=True)).sum(axis=-1)

@@ -1,31 +1,32 @@
-"""One error rate for all that `make test-audit` says about true mechanisms, and the arithmetic of missed bugs."""
+"""The error rate that all audits of correct mechanisms in `make test-audit` share, and the probability to miss a
+bug."""
 
 from collections.abc import Callable
 from fractions import Fraction
 
-from scumble.auditing.bounds import Confidence, chance_to_find
-from scumble.auditing.search import Judgement
+from scumble.auditing.bounds import Confidence, detection_probability
+from scumble.auditing.search import EventCounts
 
 LEVEL = "0.99999"
 CLAIMS = 64
-"""More checks of true mechanisms than there are; a test counts them."""
-SURE = Confidence(level=Fraction(LEVEL), claims=CLAIMS)
+"""An upper limit on the number of audits of correct mechanisms; a test counts them."""
+FAMILY = Confidence(level=Fraction(LEVEL), claims=CLAIMS)
 
 
 ATTEMPTS = 2
-"""A planted bug counts as missed when so many audits in a row do not find it."""
+"""A planted bug counts as missed if this many audits in a row do not find it."""
 
 
-def first_to_find(audit: Callable[[], Judgement], declared: float) -> Judgement:
-    """The first audit that finds more than declared, or the last one."""
+def first_to_find(audit: Callable[[], EventCounts], declared: float) -> EventCounts:
+    """The first audit whose bound exceeds the declared epsilon, or the last one."""
     for _ in range(ATTEMPTS):
-        judgement = audit()
-        if judgement.bound(SURE) > declared:
+        result = audit()
+        if result.bound(FAMILY) > declared:
             break
-    return judgement
+    return result
 
 
-def chance_to_miss(judgement: Judgement, declared: float) -> float:
-    """How probably the same event, judged on as many new runs, would not show more than declared: in one attempt."""
-    found = chance_to_find(declared, judgement.frequency, judgement.loss, judgement.runs[0], SURE.alpha)
+def miss_probability(result: EventCounts, declared: float) -> float:
+    """The probability that the same event, tested on as many new runs, gives no bound above the declared epsilon."""
+    found = detection_probability(declared, result.frequency, result.loss, result.runs[0], FAMILY.alpha)
     return max(0.0, 1 - found)

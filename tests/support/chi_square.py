@@ -1,4 +1,4 @@
-"""Statistical tests with a stated error rate. A true law is rejected with probability ALPHA, once in a million runs."""
+"""A chi-square test with a stated error rate: correct probabilities are rejected once in a million runs (ALPHA)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ ALPHA = 1e-6
 
 
 def chi_square_rejects(observed: Mapping[Any, int], expected: Mapping[Any, float], *, alpha: float = ALPHA) -> bool:
-    """Whether counts of outcomes contradict probabilities. Outcomes expected fewer than five times are put together."""
+    """Whether counts of outcomes contradict their probabilities. Outcomes expected fewer than five times are merged."""
     runs = sum(observed.values())
     outcomes = set(observed) | set(expected)
     pairs = sorted((runs * expected.get(outcome, 0.0), observed.get(outcome, 0)) for outcome in outcomes)

@@ -1,4 +1,4 @@
-"""Planted bugs: each a small wrapper around the shipped code that breaks one promise, for the auditor to find."""
+"""Planted bugs: small wrappers around the shipped code, each of which violates one part of the privacy guarantee."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -22,8 +22,8 @@ from scumble.privacy.noise import Noise, PaidNoise, Selection, simulation
 from scumble.privacy.query import CellCounts, Sensitivity
 
 
-class Passing:
-    """Shipped noise, to be overridden in part."""
+class ShippedNoise:
+    """The shipped noise, for subclasses to override in part."""
 
     def __init__(self, noise: Noise | None = None) -> None:
         self.inner = noise or PaidNoise()
@@ -39,31 +39,31 @@ class Passing:
         )
 
 
-class HalfTheNoise(Passing):
-    """Every scale is half of what it should be."""
+class HalfTheNoise(ShippedNoise):
+    """The noise scale is half of what it should be."""
 
     def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
         return self.inner.laplace(values, sensitivity=sensitivity, epsilon=2 * epsilon)
 
 
-class OnlyNonEmpty(Passing):
-    """Empty cells are told as they are."""
+class OnlyNonEmpty(ShippedNoise):
+    """Empty cells get no noise."""
 
     def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
         noisy = super().laplace(values, sensitivity=sensitivity, epsilon=epsilon)
         return np.where(values == 0, 0, noisy)
 
 
-class BareInBetween(Passing):
-    """Counts from three to nine are told as they are: too many to be nobody and too few to be worth noise."""
+class NoNoiseFromThreeToNine(ShippedNoise):
+    """Counts from three to nine get no noise. None of the candidate pairs has such a count."""
 
     def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
         noisy = super().laplace(values, sensitivity=sensitivity, epsilon=epsilon)
         return np.where((values >= 3) & (values <= 9), values, noisy)
 
 
-class Seeded(Passing):
-    """Noise from a generator that starts in the same place every time."""
+class Seeded(ShippedNoise):
+    """Noise from a generator with a fixed seed."""
 
     def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
         scale = float(sensitivity / epsilon)
@@ -72,16 +72,16 @@ class Seeded(Passing):
 
 @dataclass(frozen=True, kw_only=True)
 class OneTooSmall(CellCounts):
-    """Under `replace` a record leaves one count and enters another; this one says that a single count changes."""
+    """Declares that a single count changes under `replace`, although a record leaves one count and enters another."""
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
-        told = super().sensitivity(unit)
-        return replace(told, bound=told.bound - self.resolution if unit is Unit.REPLACE else told.bound)
+        true = super().sensitivity(unit)
+        return replace(true, bound=true.bound - self.resolution if unit is Unit.REPLACE else true.bound)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimsMonotone(PartitionScores):
-    """Gini can fall when a record comes; this one says that it cannot, and pays half."""
+    """Declares gini monotone, and so pays half, although an added record can lower it."""
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
         return replace(super().sensitivity(unit), monotone=True)
@@ -101,8 +101,8 @@ class Wrapped:
         return DiffGenMethod().run(schema, parameters, holder)
 
 
-class CountedOnce(Wrapped):
-    """The counts are told twice, each time for the whole price, and charged once."""
+class ChargedOnce(Wrapped):
+    """The counts are measured twice, each time at the full epsilon, and charged once."""
 
     def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         made = super().run(schema, parameters, holder)
@@ -112,7 +112,7 @@ class CountedOnce(Wrapped):
 
 
 class Averaged(Wrapped):
-    """The same, and only the average of both is told: in halves, so that nothing is rounded."""
+    """The same, but only the average of both is published, in halves, so that nothing is rounded."""
 
     def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         made = super().run(schema, parameters, holder)
@@ -122,7 +122,7 @@ class Averaged(Wrapped):
 
 
 class RangeFromData(Wrapped):
-    """The grid of the first numeric attribute ends at the largest value that occurs."""
+    """The grid of the first numeric attribute ends at the largest value in the table."""
 
     def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         made = super().run(schema, parameters, holder)
@@ -137,7 +137,7 @@ class RangeFromData(Wrapped):
 
 
 class NeverAboveTheLargest(Wrapped):
-    """Splits above the largest value that occurs are not offered, as in the authors' program."""
+    """Splits above the largest value in the table are not candidates, as in the program of DiffGen's authors."""
 
     def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         highest, choose = largest_code(schema, holder), holder.choose
@@ -156,7 +156,7 @@ class NeverAboveTheLargest(Wrapped):
 
 
 class BestOfSeveral(Wrapped):
-    """The owner tries one round and two, and keeps the second where it describes the rows better, as the paper says."""
+    """The owner tries one round and two, and publishes the one that fits the rows better, as the paper suggests."""
 
     def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         tried = []
@@ -167,7 +167,7 @@ class BestOfSeveral(Wrapped):
         return max(tried, key=lambda made: self._agreement(made, holder))
 
     def _agreement(self, made: CellRelease, holder: CentralHolder) -> int:
-        """How many rows have the commonest class of their cell, by the exact counts that nobody paid for."""
+        """How many rows have the commonest class of their cell, computed from exact counts without paying for them."""
         blocks = list(holder._engine.blocks())
         numbers, groups, labels = (np.concatenate([block[place] for block in blocks]) for place in range(3))
         domain, width = made.schema["number"].domain, made.schema["group"].domain.size
@@ -179,7 +179,7 @@ class BestOfSeveral(Wrapped):
 
 
 class GiniClaimedMonotone(Wrapped):
-    """DiffGen by gini at the monotone price."""
+    """DiffGen with gini, charged as if gini were monotone."""
 
     def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         choose = holder.choose
@@ -191,7 +191,7 @@ class GiniClaimedMonotone(Wrapped):
 
 
 class ReplacedOneTooSmall(Wrapped):
-    """The finest table under replace, with the noise of add-remove."""
+    """The finest table under `replace`, with the noise for `add-remove`."""
 
     def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         measure = holder.measure
@@ -212,7 +212,7 @@ def largest_code(schema: Schema, holder: CentralHolder) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class FloatLaplace:
-    """One count with noise in floating point, as textbooks write it. Rounded, it looks perfect."""
+    """One count with the textbook floating-point Laplace noise. Rounding hides the leak."""
 
     schema: Schema
     epsilon: Fraction
@@ -221,18 +221,18 @@ class FloatLaplace:
     def draw(self, pair: Pair, rows: CodedRows, runs: int) -> Draws:
         uniform = simulation().random(runs) - 0.5
         noise = -np.sign(uniform) * np.log1p(-2 * np.abs(uniform)) / float(self.epsilon)
-        told = len(rows) + noise
-        numbers = np.rint(told)[:, None] if self.rounded else np.stack([told, finest_digit(told)], axis=1)
+        noisy = len(rows) + noise
+        numbers = np.rint(noisy)[:, None] if self.rounded else np.stack([noisy, finest_digit(noisy)], axis=1)
         names = ("the count", "the finest binary digit of the count")
-        return Draws(numbers={(): numbers}, watched={(): numbers}, names={(): names})
+        return Draws(numbers={(): numbers}, observed={(): numbers}, names={(): names})
 
 
 @dataclass(frozen=True, kw_only=True)
 class InsidersView:
-    """A joint count as some of the parties see it together, who take their own shares of the noise off again.
+    """A joint count as a coalition of insiders sees it: each subtracts its own share of the noise again.
 
-    Every party adds the difference of two negative binomials of shape 1/`divided_by`. Added up over m parties, shapes
-    of 1/m make one geometric difference, which is all that an outsider sees.
+    Every party adds the difference of two negative binomials of shape 1/`divided_by`. Over m parties, shapes of 1/m sum
+    to the difference of two geometric variables, which is the noise that an outsider sees.
     """
 
     schema: Schema
@@ -242,10 +242,10 @@ class InsidersView:
     divided_by: int
 
     def draw(self, pair: Pair, rows: CodedRows, runs: int) -> Draws:
-        dice, success = simulation(), -np.expm1(-float(self.epsilon))
-        drawn = dice.negative_binomial(1 / self.divided_by, success, (2, self.parties, runs))
+        random, success = simulation(), -np.expm1(-float(self.epsilon))
+        drawn = random.negative_binomial(1 / self.divided_by, success, (2, self.parties, runs))
         shares = drawn[0] - drawn[1]
-        told = len(rows) + shares.sum(axis=0)
+        noisy = len(rows) + shares.sum(axis=0)
         known = shares[: self.insiders].sum(axis=0)
-        numbers = (told - known).astype(np.float64)[:, None]
-        return Draws(numbers={(): numbers}, watched={(): numbers}, names={(): ("the count",)})
+        numbers = (noisy - known).astype(np.float64)[:, None]
+        return Draws(numbers={(): numbers}, observed={(): numbers}, names={(): ("the count",)})

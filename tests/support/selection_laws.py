@@ -1,4 +1,4 @@
-"""Readable twins of the two selection laws: exact probabilities from scores, by enumeration."""
+"""Readable reference implementations of both selection mechanisms: exact probabilities by enumeration."""
 
 import math
 from collections.abc import Sequence
@@ -15,8 +15,9 @@ def exponential_law(scores: Sequence[float], scale: float) -> list[float]:
 def permute_and_flip_law(scores: Sequence[float], scale: float) -> list[float]:
     """Visit candidates in random order, accept each with probability exp((score - best) / scale).
 
-    Candidate i wins if all visited before it were refused; over random orders, and expanding the product of refusals,
-    p_i times the sum over subsets S of the others of (-1)^|S| / (|S| + 1) times the product of p_j in S.
+    Candidate i wins if all candidates visited before it were rejected. Averaging over the orders and expanding the
+    product of the rejection probabilities gives p_i times the sum, over all subsets S of the others, of
+    (-1)^|S| / (|S| + 1) times the product of p_j over j in S.
     """
     best = max(scores)
     accept = [math.exp((score - best) / scale) for score in scores]

@@ -1,1 +1,1 @@
-"""Empirical checks of the guarantees: laws of queries and methods, lower bounds on epsilon, attacks."""
+"""Empirical checks of privacy: laws that every query and method must satisfy, lower bounds on epsilon, attacks."""

@@ -1,9 +1,10 @@
-"""What a release leaks in practice: four attacks on people who are in it, each tried on a control group who are not.
+"""Attacks on a release: how much better four attacks work on people in the release than on a control group.
 
-For the owner alone: it takes the raw rows. Whatever works as well on the control group is knowledge about the
-population, which the release is there to give. What works better on the people in the release is a leak. The attacks
-follow Giomi et al. (A Unified Framework for Quantifying Privacy Risk in Synthetic Data, 2023) and Yeom et al. (2018).
-That they fail proves nothing; that they succeed shows a board what epsilon means.
+The attacks read the raw rows, so only the data owner can run them. An attack that works as well on the control group
+uses knowledge about the population, which the release is meant to provide. What it gains beyond that is a leak about
+the people in the release. The attacks follow Giomi et al. (A Unified Framework for Quantifying Privacy Risk in
+Synthetic Data, 2023) and Yeom et al. (2018). Failing attacks prove nothing. Successful ones illustrate what a given
+epsilon permits.
 """
 
 import math
@@ -22,31 +23,44 @@ from scumble.auditing.outcomes import codes_of
 from scumble.engines.coding import code_blocks
 from scumble.errors import InputError
 from scumble.flows.load import load_release
-from scumble.model.counts import Integers, digits_of
+from scumble.model.counts import Floats, Integers, digits_of
 from scumble.model.release import Release
 from scumble.model.schema import Schema
 from scumble.sources import Source, check_columns, open_source
 
 CONFIDENCE = Fraction(19, 20)
-Weights = npt.NDArray[np.float64]
+ATTACK_COLUMNS = ("attack", "success in the release", "in the control group", "gain", "difference, 95 %")
+"""The headings of `Attack.cells`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attack:
-    """How often an attack succeeds on people in the release and on others, and what it gains over these."""
+    """The success rates of an attack on people in the release and on the control group."""
 
     name: str
     how: str
     in_release: float
     control: float
     tried: tuple[int, int]
-    """Attempts on people in the release, and on others."""
+    """How many people in the release, and in the control group, were attacked."""
     gain: float
-    """Of what the control leaves to win, the share that is won: (in release - control) / (1 - control)."""
+    """The gain over the control group, as a share of the largest possible gain: (in release - control) / (1 -
+    control)."""
     interval: tuple[float, float]
-    """Of the difference of the two rates, at 95 %."""
+    """95 % confidence interval of the difference of the two rates."""
     most_allowed: float | None
-    """The largest difference that the guarantee allows, where there is one."""
+    """The largest expected difference that the guarantee allows; None if the attack or the guarantee gives no limit."""
+
+    @property
+    def cells(self) -> list[str]:
+        """The results as texts, in the order of `ATTACK_COLUMNS`."""
+        return [
+            self.name,
+            f"{100 * self.in_release:.1f} %",
+            f"{100 * self.control:.1f} %",
+            f"{100 * self.gain:+.1f} %",
+            f"{100 * self.interval[0]:+.1f} to {100 * self.interval[1]:+.1f}",
+        ]
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -62,21 +76,23 @@ class Attack:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
-    """Rows as codes of the schema of the table, a column for each attribute, each standing for `weights` records."""
+class CodedTable:
+    """Rows as codes of the schema, one column for each attribute. Row i stands for `weights[i]` records."""
 
     codes: Integers
-    weights: Weights
+    weights: Floats
 
 
 def attack_release(folder: str | Path, *, train: Any, control: Any, delimiter: str = ",") -> list[Attack]:
-    """All four attacks on a release folder, with the rows it was made of and rows like them that it was not made of."""
+    """Run all four attacks on a release folder. `train` holds the released rows, `control` similar rows not in it."""
     made = load_release(folder)
     published = published_table(made)
     schema = made.tables[made.recommended]
     members, others = (_coded(open_source(each, delimiter=delimiter), schema) for each in (train, control))
     if not len(members.codes) or not len(others.codes):
-        raise InputError("An attack needs people in the release and others. Give --train and --control with rows.")
+        raise InputError(
+            "The attacks compare people in the release with others. Give --train and --control files with rows."
+        )
     allowed = _most_allowed(made)
     target = [a.name for a in schema.attributes].index(schema.target) if schema.target else -1
     return [
@@ -87,9 +103,9 @@ def attack_release(folder: str | Path, *, train: Any, control: Any, delimiter: s
     ]
 
 
-def membership(published: Table, members: Table, others: Table, allowed: float | None) -> Attack:
-    """Guess that a person is in the release whose exact published values are commoner there than in the population,
-    of which the attacker has one half of the control group for comparison."""
+def membership(published: CodedTable, members: CodedTable, others: CodedTable, allowed: float | None) -> Attack:
+    """Guess that a person is in the release if their published values are commoner there than in the population. The
+    attacker knows the population from one half of the control group and is tested on the other half."""
     half = len(others.codes) // 2
     known, judged = others.codes[:half], others.codes[half:]
     keys = _keys([published.codes, known, members.codes, judged])
@@ -99,7 +115,7 @@ def membership(published: Table, members: Table, others: Table, allowed: float |
     ratio = here / max(1.0, here.sum()) - there / max(1, len(known))
     return _attack(
         "membership inference",
-        "says 'in the release' where a person's published values are commoner than among people known not to be in it",
+        "guesses 'in the release' if a person's published values are commoner there than among known outsiders",
         ratio[keys[2]] > 0,
         ratio[keys[3]] > 0,
         allowed,
@@ -107,13 +123,13 @@ def membership(published: Table, members: Table, others: Table, allowed: float |
 
 
 def attribute_inference(
-    published: Table, members: Table, others: Table, secret: int, schema: Schema, allowed: float | None
+    published: CodedTable, members: CodedTable, others: CodedTable, secret: int, schema: Schema, allowed: float | None
 ) -> Attack:
-    """Guess one attribute from all others, by what is commonest among published records like the person."""
+    """Guess one attribute from all others: the commonest value among published records that agree with the person."""
     name = schema.attributes[secret].name
     return _guess(
         "attribute inference",
-        f"guesses {name!r} from all other attributes, by the commonest value among published records like the person",
+        f"guesses {name!r}: the commonest value among published records that agree in all other attributes",
         published,
         members,
         others,
@@ -122,12 +138,12 @@ def attribute_inference(
     )
 
 
-def linkage(published: Table, members: Table, others: Table, allowed: float | None) -> Attack:
-    """Join two files about the same people, each with half of the attributes, through the release."""
+def linkage(published: CodedTable, members: CodedTable, others: CodedTable, allowed: float | None) -> Attack:
+    """Use the release to link two files about the same people, each with half of the attributes."""
     columns = published.codes.shape[1]
     return _guess(
         "linkage",
-        "from the first half of the attributes tells the second half, by the commonest published record",
+        "guesses the second half of the attributes: the commonest one among published records with the same first half",
         published,
         members,
         others,
@@ -136,9 +152,9 @@ def linkage(published: Table, members: Table, others: Table, allowed: float | No
     )
 
 
-def singling_out(published: Table, members: Table, others: Table) -> Attack:
-    """Point at what looks like one person: published values that stand for a single record, and see whether exactly one
-    person has them. Groups of the same size are compared."""
+def singling_out(published: CodedTable, members: CodedTable, others: CodedTable) -> Attack:
+    """Pick published values that stand for a single record; succeed if exactly one person has them. Both groups are cut
+    to the same size, so that their rates can be compared."""
     merged = _keys([published.codes])[0]
     weights = np.bincount(merged, weights=published.weights)
     single = np.flatnonzero((weights > 0) & (weights <= 1))
@@ -149,15 +165,21 @@ def singling_out(published: Table, members: Table, others: Table) -> Attack:
     counts = [np.bincount(part, minlength=size) for part in keys[1:]]
     return _attack(
         "singling out",
-        "points at published values that stand for one record; a success where exactly one person has them",
+        "picks published values that stand for a single record; succeeds if exactly one person has them",
         counts[0][keys[0]] == 1,
         counts[1][keys[0]] == 1,
-        None,  # a success is about a predicate, not about one person
+        None,  # the guarantee limits guesses about one person; this attack guesses about a whole group
     )
 
 
 def _guess(
-    name: str, how: str, published: Table, members: Table, others: Table, secret: Sequence[int], allowed: float | None
+    name: str,
+    how: str,
+    published: CodedTable,
+    members: CodedTable,
+    others: CodedTable,
+    secret: Sequence[int],
+    allowed: float | None,
 ) -> Attack:
     known = [column for column in range(published.codes.shape[1]) if column not in secret]
     parts = [published.codes, members.codes, others.codes]
@@ -201,17 +223,17 @@ def _attack(
 
 
 def _most_allowed(release: Release) -> float | None:
-    """How much likelier any guess about one person can be when their record is in: (e^eps - 1) / (e^eps + 1)."""
+    """The most that including a person's record can raise the success rate of a guess: (e^eps - 1) / (e^eps + 1)."""
     epsilon = declared_epsilon(release.plan.guarantee)
     return None if epsilon is None else math.tanh(float(epsilon) / 2)
 
 
-def published_table(release: Release) -> Table:
-    """The recommended table of a release, which reveals most, as weighted rows of codes."""
+def published_table(release: Release) -> CodedTable:
+    """The recommended table of a release, which is the most detailed one, as weighted rows of codes."""
     schema, rows = release.tables[release.recommended], release.rows_of(release.recommended)
     if rows is not None:
         columns = [codes_of(rows[a.name], schema, a.name) for a in schema.attributes]
-        return Table(codes=np.stack(columns, axis=1), weights=np.ones(len(columns[0])))
+        return CodedTable(codes=np.stack(columns, axis=1), weights=np.ones(len(columns[0])))
     count = release.cells.count
     shape = [attribute.domain.size for attribute in schema.predictors]
     places = digits_of(np.arange(len(count)), shape)
@@ -221,17 +243,17 @@ def published_table(release: Release) -> Table:
         np.tile(np.arange(classes), len(count)) if a.name == schema.target else np.repeat(codes[a.name], classes)
         for a in schema.attributes
     ]
-    return Table(codes=np.stack(columns, axis=1), weights=count.ravel().astype(np.float64))
+    return CodedTable(codes=np.stack(columns, axis=1), weights=count.ravel().astype(np.float64))
 
 
-def _coded(source: Source, schema: Schema) -> Table:
+def _coded(source: Source, schema: Schema) -> CodedTable:
     check_columns(source, schema)
     blocks = [np.stack(block, axis=1).astype(np.int64) for block in code_blocks(source.batches(schema), schema)]
     codes = np.concatenate([np.zeros((0, len(schema.attributes)), dtype=np.int64), *blocks])
-    return Table(codes=codes, weights=np.ones(len(codes)))
+    return CodedTable(codes=codes, weights=np.ones(len(codes)))
 
 
 def _keys(parts: list[Integers]) -> list[Integers]:
-    """A number for each row, the same for equal rows of all parts."""
+    """A number for each row. Equal rows get equal numbers, in whichever part they are."""
     _, keys = np.unique(np.concatenate(parts), axis=0, return_inverse=True)
     return np.split(keys.ravel(), np.cumsum([len(part) for part in parts])[:-1])

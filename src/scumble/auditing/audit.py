@@ -1,4 +1,7 @@
-"""`scumble.audit`: a method held to the epsilon it declares, on made-up tables. No private row is involved."""
+"""`scumble.audit`: compares the epsilon that a method declares with a lower bound measured by running it.
+
+The audit runs the method on small synthetic tables. It needs no private data and no ledger.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -21,31 +24,37 @@ if TYPE_CHECKING:
     from scumble.auditing.bounds import Confidence
     from scumble.auditing.mechanisms import Mechanism
     from scumble.auditing.neighbours import Pair
-    from scumble.auditing.search import Judgement
+    from scumble.auditing.search import EventCounts
 
 POWER = 0.99
 FEWEST_RUNS = 100
+DEFAULT_RUNS = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What an audit found: the declared epsilon against a lower bound on the true one."""
+    """The result of an audit: the declared epsilon and a lower bound on the true one."""
 
     method: str
     parameters: Mapping[str, Any]
     unit: Unit
     declared: Fraction
     proved: bool
-    """Whether the method itself stands by its claim."""
+    """False if the method itself calls its guarantee unproven."""
     found: float
+    """The lower bound on epsilon."""
     confidence: Fraction
     claims: int
+    """How many audits share the confidence level."""
     runs: int
+    """All runs, including those that chose the pair and the event."""
     judged: int
+    """Test runs on each of the two tables. Only these count towards the bound."""
     hits: tuple[int, int]
+    """Test runs in which the event happened, on the first and on the second table."""
     smallest_violation: float
-    """The smallest true loss that would have been found above the declared one with probability 0.99, if it showed in
-    the judged event in the proportion in which the declared one did. Infinite where the event shows nothing."""
+    """The smallest true epsilon that this audit would have detected with probability 0.99. It assumes that the tested
+    event shows the same share of any privacy loss. Infinite if the event shows no loss at all."""
     pair: str
     event: str
     direction: str
@@ -58,14 +67,16 @@ class Finding:
     def sentence(self) -> str:
         how_sure = f"at {budget_text(100 * self.confidence)} % confidence"
         if self.refuted:
-            declared = budget_text(self.declared)
-            return f"REFUTED: {self.method} declares {declared} and has at least {self.found:.3f}, {how_sure}."
-        seen = f"only a loss of {self.smallest_violation:.3f} or more would have been found with probability {POWER}"
+            return (
+                f"REFUTED: {self.method} declares epsilon {budget_text(self.declared)}; the true epsilon is at least "
+                f"{self.found:.3f} ({how_sure})."
+            )
+        power = f"with probability {POWER} it detects an epsilon of {self.smallest_violation:.3f} or more"
         if math.isinf(self.smallest_violation):
-            seen = "these runs could not have found any violation"
+            power = "its runs were too few to detect any violation"
         return (
-            f"Not refuted: {self.method} declares {budget_text(self.declared)}; at least {self.found:.3f} was found, "
-            f"{how_sure}. That proves nothing: {seen}."
+            f"Not refuted: {self.method} declares epsilon {budget_text(self.declared)}; the lower bound is "
+            f"{self.found:.3f} ({how_sure}). This is not a proof. Power of this audit: {power}."
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -93,7 +104,7 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """Something to be audited: a mechanism, what it declares, and the pairs to begin with."""
+    """What is audited: a mechanism, the epsilon it declares, and the neighbouring pairs to start from."""
 
     name: str
     parameters: Mapping[str, Any]
@@ -107,7 +118,7 @@ def audit(
     method: str | Params | Method = "diffgen",
     *,
     schema: Schema | str | Path | None = None,
-    judged: int = 10_000,
+    runs: int | None = None,
     variations: int = 12,
     confidence: object = "0.999",
     claims: int = 1,
@@ -115,17 +126,22 @@ def audit(
     workers: int | None = None,
     state: str | Path | None = None,
     progress: Progress | None = None,
+    judged: int | None = None,
     **parameters: Any,
 ) -> Finding:
-    """Look for an event that tells neighbouring tables apart better than the declared epsilon allows.
+    """Search for an event that distinguishes neighbouring tables better than the declared epsilon allows.
 
-    Of each table `judged` runs count towards the bound, which holds at `confidence` for a family of `claims` audits
-    together. `parameters` are the method's own, epsilon first among them. The default schema is small on purpose.
+    `runs` is the number of test runs on each of the two tables (default: 10,000); further runs choose the pair and the
+    event. The lower bound is valid at level `confidence` for `claims` audits together. `parameters` are those of the
+    method, such as epsilon. Without `schema` the audit uses a small one, because it runs the method thousands of times.
+    `judged` is an older name of `runs`.
     """
+    if runs is not None and judged is not None:
+        raise InputError("`runs` and `judged` are two names of one option. Give only `runs`.")
     subject = method_subject(method, schema=schema, pairs=pairs, parameters=parameters)
-    return examine(
+    return audit_subject(
         subject,
-        judged=judged,
+        runs=next((given for given in (runs, judged) if given is not None), DEFAULT_RUNS),
         variations=variations,
         confidence=confidence,
         claims=claims,
@@ -142,8 +158,8 @@ def method_subject(
     pairs: "Sequence[Pair] | None" = None,
     parameters: dict[str, Any],
 ) -> Subject:
-    """A method from plan to release, on a small schema that it serves."""
-    # scipy takes a while to import, and only this verb needs it.
+    """A whole release by a method: on the given schema, or on a small one that the method accepts."""
+    # scipy is slow to import, and only audits need it.
     from scumble.auditing.mechanisms import WholeRelease
     from scumble.auditing.neighbours import candidate_pairs
 
@@ -156,7 +172,7 @@ def method_subject(
     guarantee = mechanism.plan.guarantee
     declared = declared_epsilon(guarantee)
     if declared is None:
-        raise InputError(f"{chosen.name} declares no epsilon, so there is nothing to hold it to. Audit another method.")
+        raise InputError(f"{chosen.name} declares no epsilon, so there is nothing to audit. Choose another method.")
     return Subject(
         name=chosen.name,
         parameters=settings.model_dump(mode="json", exclude_defaults=True),
@@ -167,10 +183,10 @@ def method_subject(
     )
 
 
-def examine(
+def audit_subject(
     subject: Subject,
     *,
-    judged: int,
+    runs: int,
     variations: int = 0,
     confidence: object = "0.999",
     claims: int = 1,
@@ -178,16 +194,17 @@ def examine(
     state: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Finding:
-    """Search, judge, and say what was found."""
+    """Search for the best pair and event, then compute the lower bound on epsilon from `runs` test runs of each
+    table."""
     from scumble.auditing.bounds import Confidence
-    from scumble.auditing.search import Effort, all_cores, identity_of, search_and_judge
+    from scumble.auditing.search import Effort, all_cores, identity_of, search_and_test
 
-    sure = _confidence(confidence, claims)
-    if judged < FEWEST_RUNS:
-        raise InputError(f"{judged} judged runs are too few to say anything. Give {FEWEST_RUNS:,} or more.")
-    effort = Effort(judged=judged, variations=variations)
+    level = _confidence(confidence, claims)
+    if runs < FEWEST_RUNS:
+        raise InputError(f"{runs} test runs are too few for a lower bound. Give {FEWEST_RUNS:,} or more.")
+    effort = Effort(test_runs=runs, variations=variations)
     public = subject.mechanism.schema
-    judgement = search_and_judge(
+    result = search_and_test(
         subject.mechanism,
         list(subject.pairs),
         effort,
@@ -196,40 +213,44 @@ def examine(
         identity=identity_of(subject.name, subject.parameters, subject.declared, public, effort, subject.pairs),
         progress=progress,
     )
-    family = Confidence(level=sure, claims=claims)
-    likely, unlikely = ("first", "second") if judgement.event.likelier_on_first else ("second", "first")
+    family = Confidence(level=level, claims=claims)
+    likely, unlikely = ("first", "second") if result.event.likelier_on_first else ("second", "first")
     return Finding(
         method=subject.name,
         parameters=subject.parameters,
         unit=public.unit,
         declared=subject.declared,
         proved=subject.proved,
-        found=judgement.bound(family),
-        confidence=sure,
+        found=result.bound(family),
+        confidence=level,
         claims=claims,
-        runs=judgement.all_runs,
-        judged=judged,
-        hits=judgement.hits,
-        smallest_violation=_violation_seen(judgement, float(subject.declared), family),
-        pair=judgement.pair.words(public),
-        event=judgement.event.words,
+        runs=result.all_runs,
+        judged=runs,
+        hits=result.hits,
+        smallest_violation=_violation_seen(result, float(subject.declared), family),
+        pair=result.pair.words(public),
+        event=result.event.words,
         direction=f"{likely} table against {unlikely}",
     )
 
 
-def _violation_seen(judgement: "Judgement", declared: float, family: "Confidence") -> float:
-    """An event that shows a third of the declared loss needs three times the violation to show as much of it."""
-    from scumble.auditing.bounds import FAR, smallest_violation
+def _violation_seen(result: "EventCounts", declared: float, family: "Confidence") -> float:
+    """The smallest violation detected, scaled by the share of the loss that the event shows.
 
-    share = min(1.0, judgement.loss / declared)
+    An event that shows a third of the declared epsilon shows a third of a violation, too, so that the violation must be
+    three times as large to be detected.
+    """
+    from scumble.auditing.bounds import LARGEST_EXCESS, smallest_violation
+
+    share = min(1.0, result.loss / declared)
     smallest = smallest_violation(
-        declared=declared, frequency=judgement.frequency, runs=judgement.runs[0], alpha=family.alpha, power=POWER
+        declared=declared, frequency=result.frequency, runs=result.runs[0], alpha=family.alpha, power=POWER
     )
-    return smallest / share if share > 0 and smallest / share < declared + FAR else math.inf
+    return smallest / share if share > 0 and smallest / share < declared + LARGEST_EXCESS else math.inf
 
 
 def _confidence(value: object, claims: int) -> Fraction:
     level = parse_budget(value, name="the confidence")
     if not Fraction(1, 2) <= level < 1 or claims < 1:
-        raise InputError(f"The confidence is {value}. Give a share below 1, such as 0.999.")
+        raise InputError(f"The confidence is {value}. Give a number from 0.5 to below 1, such as 0.999.")
     return level

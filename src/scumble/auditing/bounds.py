@@ -1,8 +1,9 @@
-"""From frequencies to a lower bound on epsilon, and how small a violation such a bound would still see.
+"""The lower bound on epsilon from the frequencies of an event, and the power of that bound.
 
-If neighbouring tables give an event with probabilities p and q, every epsilon that is truly kept is at least ln(p / q).
-Clopper and Pearson's exact limits for p from below and for q from above, each wrong with half of `alpha`, bound that
-ratio from below: the bound exceeds the truth with probability at most alpha, whatever the two probabilities are.
+If an event has probability p on one table and q on a neighbouring one, the true epsilon is at least ln(p / q). The
+bound takes Clopper and Pearson's exact lower confidence limit for p and their upper limit for q. Each limit fails with
+probability at most `alpha` / 2, so the bound exceeds the true epsilon with probability at most `alpha`, for all p and
+q.
 """
 
 import math
@@ -15,23 +16,24 @@ from scipy.special import bdtr, betaincinv, gammaln
 
 from scumble.model.counts import Floats
 
-FAR = 30.0
-"""Violations larger than this are all the same to a reader: whoever looks has the record."""
+LARGEST_EXCESS = 30.0
+"""Violations that exceed the declared epsilon by more than this are reported as undetectable (infinite)."""
 
 
 def lowest_probability(hits: npt.ArrayLike, runs: int, alpha: float) -> Floats:
-    """Clopper and Pearson's lower limit: below it, so many hits would be seen with probability at most alpha."""
+    """Clopper and Pearson's lower limit: a smaller probability gives this many hits with probability at most alpha."""
     seen = np.asarray(hits, dtype=np.float64)
     return np.where(seen > 0, betaincinv(np.maximum(seen, 1), runs - seen + 1, alpha), 0.0)
 
 
 def highest_probability(hits: npt.ArrayLike, runs: int, alpha: float) -> Floats:
-    """The upper limit, the mirror image of the lower one."""
+    """Clopper and Pearson's upper limit, by symmetry."""
     return 1 - lowest_probability(runs - np.asarray(hits, dtype=np.float64), runs, alpha)
 
 
 def epsilon_bounds(likely: npt.ArrayLike, unlikely: npt.ArrayLike, runs: tuple[int, int], alpha: float) -> Floats:
-    """Lower bounds on epsilon, none below zero, from hits on the likelier and on the other table."""
+    """Lower bounds on epsilon, at least zero, from the hits on the table where the event is likelier and on the
+    other."""
     low = lowest_probability(likely, runs[0], alpha / 2)
     high = highest_probability(unlikely, runs[1], alpha / 2)
     with np.errstate(divide="ignore"):
@@ -40,50 +42,52 @@ def epsilon_bounds(likely: npt.ArrayLike, unlikely: npt.ArrayLike, runs: tuple[i
 
 @dataclass(frozen=True, kw_only=True)
 class Confidence:
-    """One error rate for a whole family of claims: that any true one is called false."""
+    """A confidence level shared by several audits: the probability that none of their bounds exceeds the true
+    epsilon."""
 
     level: Fraction = Fraction(999, 1000)
     claims: int = 1
 
     @property
     def alpha(self) -> float:
-        """The share of the error rate that each claim has."""
+        """The error rate of each audit, by Bonferroni's correction."""
         return float((1 - self.level) / self.claims)
 
 
 def smallest_violation(*, declared: float, frequency: float, runs: int, alpha: float, power: float = 0.99) -> float:
-    """The smallest true loss that a bound from so many runs would find above `declared` with probability `power`.
+    """The smallest privacy loss for which the bound exceeds `declared` with probability `power`.
 
-    `frequency` is how often the event happens on the likelier table; on the other it is e^-loss as frequent.
+    `frequency` is the probability of the event on the likelier table. On the other table it is e^-loss times that.
     """
-    below, above = declared, declared + FAR
-    if frequency <= 0 or chance_to_find(declared, frequency, above, runs, alpha) < power:
+    below, above = declared, declared + LARGEST_EXCESS
+    if frequency <= 0 or detection_probability(declared, frequency, above, runs, alpha) < power:
         return math.inf
     while above - below > 1e-4:
         middle = (below + above) / 2
-        if chance_to_find(declared, frequency, middle, runs, alpha) < power:
+        if detection_probability(declared, frequency, middle, runs, alpha) < power:
             below = middle
         else:
             above = middle
     return above
 
 
-def chance_to_find(declared: float, frequency: float, loss: float, runs: int, alpha: float) -> float:
-    """How probably a bound finds more than declared, where the event shows so much loss.
+def detection_probability(declared: float, frequency: float, loss: float, runs: int, alpha: float) -> float:
+    """The probability that the bound exceeds `declared`, for an event with the given loss.
 
-    Exactly: the sum over the hits on one table of their probability times that of few enough on the other.
+    Computed exactly, up to a tail of nine standard deviations: it sums, over the hits on the likelier table, their
+    probability times the probability of few enough hits on the other table.
     """
     other = frequency * math.exp(-loss)
-    hits = _within_reach(frequency, runs)
+    hits = _plausible_hits(frequency, runs)
     needed = lowest_probability(hits, runs, alpha / 2) * math.exp(-declared)
-    candidates = _within_reach(other, runs)
+    candidates = _plausible_hits(other, runs)
     most = np.searchsorted(highest_probability(candidates, runs, alpha / 2), needed, side="left")
     enough = np.where(most > 0, bdtr(candidates[np.maximum(most - 1, 0)], runs, other), 0.0)
     return float((_binomial(hits, runs, frequency) * enough).sum())
 
 
-def _within_reach(probability: float, runs: int) -> Floats:
-    """The numbers of hits within nine standard deviations."""
+def _plausible_hits(probability: float, runs: int) -> Floats:
+    """The numbers of hits within nine standard deviations of the mean."""
     reach = 9 * math.sqrt(runs * probability * (1 - probability)) + 9
     low, high = max(0, math.floor(runs * probability - reach)), min(runs, math.ceil(runs * probability + reach))
     return np.arange(low, high + 1, dtype=np.float64)

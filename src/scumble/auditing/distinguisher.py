@@ -1,8 +1,8 @@
-"""Learning to tell two tables apart: from draws of both to one event that is likely on one and unlikely on the other.
+"""The distinguisher: learns, from runs on two tables, an event that is likely on one table and unlikely on the other.
 
-A score is a sum: of log-likelihood ratios of each choice given those before it, and of each number given the path. An
-event is "the score is at least so much". Nothing here can accuse a true mechanism, however badly it learns: the event
-is judged on other draws.
+Every outcome gets a score, which is a sum of estimated log-likelihood ratios: of each choice given the previous
+choices, and of each published number given all choices. An event is "the score is at least a threshold". A badly
+trained distinguisher weakens an audit but cannot cause a false alarm, because the event is tested on separate runs.
 """
 
 import math
@@ -16,24 +16,26 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.auditing.bounds import epsilon_bounds
-from scumble.auditing.outcomes import Draws, Numbers, Path
+from scumble.auditing.outcomes import ChoicePath, Draws, Numbers
 from scumble.model.counts import Floats
 
-ENOUGH = 100
-"""A path seen less often on both tables together teaches nothing about its numbers; the watched ones do instead."""
+FEWEST_RUNS_OF_PATH = 100
+"""Numbers of a path are learned only if the path occurs at least this often, on both tables together. For rarer paths
+the score uses the numbers about the differing record."""
 MOST_BINS = 32
-CHANCE = 2.5
-"""Log ratios within so many standard deviations of zero count nothing, unless all of them are."""
-TELLING_NUMBERS = 3
-"""So many numbers, those that differ most, are also tried each by itself."""
-CHOOSING_ALPHA = 1e-6
-"""How sure the choice among events is. It decides nothing but which one is judged; less sure, it would fall for rare
-events that came up by luck and do not again."""
+SIGNIFICANT = 2.5
+"""Log ratios within this many standard deviations of zero are set to zero. If none of the choices remains, all are
+used."""
+SINGLE_NUMBERS = 3
+"""How many single numbers are tried as events, beside the sums: those whose means differ most."""
+SELECTION_ALPHA = 1e-6
+"""The error rate of the bounds by which events are compared. It only affects which event is tested. A larger rate would
+prefer rare events that differed by sampling error alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """What one number adds to the score: `values[i]` between `edges[i - 1]` and `edges[i]`."""
+    """What one number contributes to the score: `values[i]` if it lies between `edges[i - 1]` and `edges[i]`."""
 
     place: int
     edges: tuple[float, ...]
@@ -45,19 +47,19 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """An outcome whose score is at least `threshold`. Plain data, so that an audit can be resumed."""
+    """The outcomes whose score is at least `threshold`. Stored as plain data, so that an audit can be resumed."""
 
     words: str
     likelier_on_first: bool = True
     threshold: float = 0.0
-    steps: Mapping[Path, float]
-    """By beginning of a path."""
-    parts: Mapping[Path, tuple[Part, ...]]
-    """By whole path; those of the watched numbers under `ANY_PATH`."""
+    steps: Mapping[ChoicePath, float]
+    """The log ratio of the last choice, by the path up to it."""
+    parts: Mapping[ChoicePath, tuple[Part, ...]]
+    """By complete path. `ANY_PATH` holds the parts for the numbers about the differing record."""
     weight: float = 0.0
-    """Of the evidence in the holder's answers, which needs no learning."""
+    """Weight of the log-likelihood ratio of the holder's answers, which is computed and not learned."""
 
-    def scores(self, draws: Draws) -> dict[Path, Floats]:
+    def scores(self, draws: Draws) -> dict[ChoicePath, Floats]:
         found = {}
         for path, numbers in draws.numbers.items():
             base = sum(self.steps.get(path[:length], 0.0) for length in range(len(path) + 1))
@@ -65,11 +67,11 @@ class Event:
             if path in self.parts:
                 score += sum(part.add(numbers) for part in self.parts[path])
             else:
-                watched = draws.watched[path]
-                some = (part for part in self.parts.get(ANY_PATH, ()) if part.place < watched.shape[1])
-                score += sum(part.add(watched) for part in some)
+                observed = draws.observed[path]
+                some = (part for part in self.parts.get(ANY_PATH, ()) if part.place < observed.shape[1])
+                score += sum(part.add(observed) for part in some)
             if self.weight:
-                score += self.weight * draws.evidence[path]
+                score += self.weight * draws.log_ratio[path]
             found[path] = score
         return found
 
@@ -114,41 +116,40 @@ class Event:
         )
 
 
-ANY_PATH: Path = ("*",)
+ANY_PATH: ChoicePath = ("*",)
 
 
 def learn(first: Draws, second: Draws) -> list[Event]:
-    """Scores worth trying: all that the release says together, its choices alone, the numbers that differ most, each
-    alone; and the holder's answers."""
-    steps = _steps(first, second, CHANCE) or _steps(first, second, 0.0)
+    """The scores to try: choices and numbers together, choices alone, single numbers, and the holder's answers."""
+    steps = _steps(first, second, SIGNIFICANT) or _steps(first, second, 0.0)
     parts = {
         path: _parts(first.numbers[path], second.numbers[path])
         for path in first.numbers.keys() & second.numbers.keys()
-        if len(first.numbers[path]) + len(second.numbers[path]) >= ENOUGH
+        if len(first.numbers[path]) + len(second.numbers[path]) >= FEWEST_RUNS_OF_PATH
     }
-    watched = {ANY_PATH: _parts(_all_watched(first), _all_watched(second))}
+    observed = {ANY_PATH: _parts(_all_observed(first), _all_observed(second))}
     scores = [
-        Event(words="all choices and numbers together are", steps=steps, parts=watched | parts),
-        Event(words="the choices and the count of the cell of the record are", steps=steps, parts=watched),
-        Event(words="the count of the cell of the record is", steps={}, parts=watched),
+        Event(words="all choices and numbers together are", steps=steps, parts=observed | parts),
+        Event(words="the choices and the count of the record's cell are", steps=steps, parts=observed),
+        Event(words="the count of the record's cell is", steps={}, parts=observed),
     ]
     if steps:
         scores.append(Event(words="the choices and published domains alone are", steps=steps, parts={}))
-    if first.evidence and second.evidence:
+    if first.log_ratio and second.log_ratio:
         scores.append(Event(words="the holder's answers are", steps={}, parts={}, weight=1.0))
     return [*scores, *_single_numbers(first, second)]
 
 
-def _all_watched(draws: Draws) -> Numbers:
-    width = max((numbers.shape[1] for numbers in draws.watched.values()), default=0)
-    every = [numbers for numbers in draws.watched.values() if numbers.shape[1] == width]
+def _all_observed(draws: Draws) -> Numbers:
+    width = max((numbers.shape[1] for numbers in draws.observed.values()), default=0)
+    every = [numbers for numbers in draws.observed.values() if numbers.shape[1] == width]
     return np.concatenate([np.zeros((0, width)), *every])
 
 
 def choose(scores: Iterable[Event], first: Draws, second: Draws) -> tuple[float, Event]:
-    """The event with the best bound on these draws, over all scores, both signs, all thresholds, both directions.
+    """The event with the largest bound on these runs, over all scores, both signs, all thresholds and both directions.
 
-    Where no bound is above zero, that event whose frequencies lie furthest apart for their spread.
+    If every bound is zero, it is the event whose frequencies differ by the most standard deviations.
     """
     runs = first.runs, second.runs
     best, chosen = (-1.0, 0.0), None
@@ -160,20 +161,20 @@ def choose(scores: Iterable[Event], first: Draws, second: Draws) -> tuple[float,
         hits = runs[0] - np.searchsorted(here, thresholds), runs[1] - np.searchsorted(there, thresholds)
         for on_first in (True, False):
             likely, unlikely = hits if on_first else hits[::-1]
-            bounds = epsilon_bounds(likely, unlikely, runs if on_first else runs[::-1], CHOOSING_ALPHA)
+            bounds = epsilon_bounds(likely, unlikely, runs if on_first else runs[::-1], SELECTION_ALPHA)
             apart = (likely - unlikely) / np.sqrt(likely + unlikely + 1.0)
             place = int(np.lexsort((apart, bounds))[-1])
-            promise = float(bounds[place]), float(apart[place])
-            if promise > best:
-                best = promise
+            separation = float(bounds[place]), float(apart[place])
+            if separation > best:
+                best = separation
                 chosen = replace(score, likelier_on_first=on_first, threshold=float(thresholds[place]))
-    assert chosen is not None, "there is always a score to try"
+    assert chosen is not None, "learn returns at least one score"
     return best[0], replace(chosen, words=_words(chosen))
 
 
-def _steps(first: Draws, second: Draws, least: float) -> dict[Path, float]:
-    """For each beginning of a path the log ratio of its last step, given the steps before it."""
-    sizes = [Counter[Path](), Counter[Path]()]
+def _steps(first: Draws, second: Draws, least: float) -> dict[ChoicePath, float]:
+    """For each initial part of a path, the log ratio of its last choice given the previous ones."""
+    sizes = [Counter[ChoicePath](), Counter[ChoicePath]()]
     for draws, size in zip((first, second), sizes, strict=True):
         for path, number in draws.sizes().items():
             for length in range(len(path) + 1):
@@ -187,14 +188,14 @@ def _steps(first: Draws, second: Draws, least: float) -> dict[Path, float]:
     return ratios
 
 
-def _log_ratio(hits: int, runs: int, other_hits: int, other_runs: int, least: float = CHANCE) -> float:
+def _log_ratio(hits: int, runs: int, other_hits: int, other_runs: int, least: float = SIGNIFICANT) -> float:
     ratio = math.log((hits + 0.5) / (runs + 1)) - math.log((other_hits + 0.5) / (other_runs + 1))
     spread = math.sqrt(1 / (hits + 0.5) + 1 / (other_hits + 0.5))
     return ratio if abs(ratio) > least * spread else 0.0
 
 
 def _parts(first: Numbers, second: Numbers) -> tuple[Part, ...]:
-    """For each number that tells anything, the log ratio of every bin."""
+    """For each number that differs between the tables, the log ratio of every bin."""
     found = []
     for place in range(min(first.shape[1], second.shape[1])):
         edges = _edges(np.concatenate([first[:, place], second[:, place]]))
@@ -211,7 +212,7 @@ def _parts(first: Numbers, second: Numbers) -> tuple[Part, ...]:
 
 
 def _edges(values: Numbers) -> npt.NDArray[np.float64]:
-    """Where bins begin: at every value where there are few, else at quantiles. None begins at the smallest value."""
+    """The lower edges of the bins, except the first: every distinct value if there are few, quantiles otherwise."""
     distinct = np.unique(values)
     if len(distinct) > MOST_BINS:
         distinct = np.unique(np.quantile(values, np.linspace(0, 1, MOST_BINS), method="lower"))
@@ -219,10 +220,11 @@ def _edges(values: Numbers) -> npt.NDArray[np.float64]:
 
 
 def _single_numbers(first: Draws, second: Draws) -> Iterator[Event]:
-    """Ranks of one number: of each watched one, and of those that differ most on the commonest path."""
-    here, there = _all_watched(first), _all_watched(second)
+    """Events about one number: each number about the differing record, and those that differ most on the commonest
+    path."""
+    here, there = _all_observed(first), _all_observed(second)
     for place in range(min(here.shape[1], there.shape[1])):
-        yield from _ranks(here[:, place], there[:, place], ANY_PATH, place, "the count of the cell of the record")
+        yield from _ranks(here[:, place], there[:, place], ANY_PATH, place, "the count of the record's cell")
     sizes = Counter(first.sizes()) + Counter(second.sizes())
     if not sizes:
         return
@@ -232,12 +234,12 @@ def _single_numbers(first: Draws, second: Draws) -> Iterator[Event]:
         return
     spread = np.concatenate([some, others]).std(axis=0) + 1e-12
     difference = np.abs(some.mean(axis=0) - others.mean(axis=0)) / spread
-    for place in np.argsort(-difference)[:TELLING_NUMBERS].tolist():
+    for place in np.argsort(-difference)[:SINGLE_NUMBERS].tolist():
         yield from _ranks(some[:, place], others[:, place], path, place, first.names[path][place])
 
 
-def _ranks(here: Numbers, there: Numbers, path: Path, place: int, name: str) -> Iterator[Event]:
-    """One number, larger first and smaller first; where it is not told comes last."""
+def _ranks(here: Numbers, there: Numbers, path: ChoicePath, place: int, name: str) -> Iterator[Event]:
+    """Scores by one number, increasing and decreasing. Outcomes without this number score lowest."""
     edges = _edges(np.concatenate([here, there]))
     for sign, side in ((1, "large"), (-1, "small")):
         ranks = tuple(float(1 + rank) for rank in range(len(edges) + 1))[::sign]
@@ -246,7 +248,7 @@ def _ranks(here: Numbers, there: Numbers, path: Path, place: int, name: str) -> 
 
 
 def _words(event: Event) -> str:
-    """The event as a sentence, with the single number's limit or the most telling steps."""
+    """The event as a sentence, with the threshold of a single number or the most informative choices."""
     table = "first" if event.likelier_on_first else "second"
     single = [part for parts in event.parts.values() for part in parts]
     if not event.steps and len(single) == 1 and event.words.endswith((" is large", " is small")):
@@ -258,8 +260,8 @@ def _words(event: Event) -> str:
         if len(limits) == 1:
             return f"{name} is {'at least' if kept[-1] else 'below'} {limits[0]:g}, likelier on the {table} table"
         return f"{name} is {side}, likelier on the {table} table"
-    telling = sorted(event.steps, key=lambda path: -abs(event.steps[path]))[:3]
-    steps = f"; most telling: {_quoted([path[-1] for path in telling])}" if telling else ""
+    informative = sorted(event.steps, key=lambda path: -abs(event.steps[path]))[:3]
+    steps = f"; most informative: {_quoted([path[-1] for path in informative])}" if informative else ""
     return f"{event.words} at least {math.exp(event.threshold):.3g} times likelier on the {table} table{steps}"
 
 

@@ -1,8 +1,8 @@
-"""Exact privacy loss of private choices: every path a method can take, with the probability its own weights give it.
+"""The exact privacy loss of private selections, by enumerating every sequence of choices that a method can make.
 
-The shipped method and holder are run once for every list of choices. The source of noise plays the list back and
-multiplies up probabilities from the scores, bounds and budgets that the holder hands it. No runs, no confidence: where
-choices are few, the loss between two tables is a number.
+The shipped method and holder run once for every sequence of choices. A special noise source replays the sequence and
+multiplies the probabilities of its choices, which it computes from the scores, sensitivities and epsilons that the
+holder passes. If there are few sequences, this gives the exact loss between two tables, without any sampling.
 """
 
 import math
@@ -25,9 +25,10 @@ from scumble.privacy.noise import Selection, selection_scale
 def selection_law(scores: Sequence[float], scale: float, selection: Selection) -> list[float]:
     """The probability of each candidate.
 
-    Permute-and-flip: candidate i is taken when its coin, p_i = exp((score - best) / scale), falls, and all visited
-    before it were refused. Visiting at uniform times t in [0, 1], that is p_i times the integral of the product of
-    (1 - p_j t) over the others: a polynomial, which Gauss and Legendre's rule integrates exactly.
+    Permute-and-flip visits the candidates in random order and accepts candidate i with probability p_i = exp((score -
+    best) / scale). If each candidate is visited at a uniform time in [0, 1], the probability that i wins is p_i times
+    the integral over t of the product of (1 - p_j t) over all others j. The integrand is a polynomial, which
+    Gauss-Legendre quadrature integrates exactly.
 
     >>> [round(p, 4) for p in selection_law([1, 0], 1.0, Selection.PERMUTE_AND_FLIP)]
     [0.8161, 0.1839]
@@ -39,7 +40,7 @@ def selection_law(scores: Sequence[float], scale: float, selection: Selection) -
 
 
 def probability_of_choice(scores: Sequence[float] | Integers, scale: float, selection: Selection, choice: int) -> float:
-    """One entry of `selection_law`, for which the others need not be worked out."""
+    """One entry of `selection_law`, without computing the others."""
     weights = _weights(scores, scale)
     if selection is Selection.EXPONENTIAL:
         return float(weights[choice] / weights.sum())
@@ -59,15 +60,15 @@ def _permute_and_flip(weights: Floats, choice: int) -> float:
 
 @cache
 def _unit_rule(nodes: int) -> tuple[Floats, Floats]:
-    """Gauss and Legendre's rule on [0, 1]."""
+    """Nodes and weights of Gauss-Legendre quadrature on [0, 1]."""
     places, shares = np.polynomial.legendre.leggauss(nodes)
     return (places + 1) / 2, shares / 2
 
 
 @dataclass(kw_only=True)
-class Enumerating:
-    """A source of noise that plays back choices and keeps their probability. Counts are told as zeros: only the choices
-    are looked at."""
+class EnumeratingNoise:
+    """A noise source that replays a sequence of choices and computes its probability. It answers every measurement with
+    zeros, because only selections are examined."""
 
     script: Sequence[int]
     probability: float = 1.0
@@ -86,7 +87,7 @@ class Enumerating:
         choice = self.script[len(self.options)] if len(self.options) < len(self.script) else 0
         self.options.append(len(scores))
         self.chosen.append(choice)
-        # Whole scores are taken off the best one before anything is a float, so that no digit is lost.
+        # The integer scores are subtracted before the conversion to float, so that no precision is lost.
         apart = [int(score) - int(scores.max()) for score in scores]
         self.probability *= probability_of_choice(apart, float(scale), selection, choice)
         return choice
@@ -95,14 +96,14 @@ class Enumerating:
 def choice_probabilities(
     method: Method, schema: Schema, parameters: Params, rows: CodedRows
 ) -> tuple[dict[tuple[int, ...], float], Fraction]:
-    """The probability of every list of choices on a table, and what the choices are charged together."""
+    """The probability of every sequence of choices on a table, and the epsilon charged for all choices together."""
     planned = method.plan(schema, parameters)
     engine = engine_of(schema, rows)
     law: dict[tuple[int, ...], float] = {}
     total = sum((spend.total(planned.unit) for spend in planned.spends), Fraction(0))
     charged = total
 
-    def run(noise: Enumerating) -> None:
+    def run(noise: EnumeratingNoise) -> None:
         method.run(schema, parameters, CentralHolder(engine=engine, noise=noise, plan=planned))
 
     for noise in _every_path(run):
@@ -111,11 +112,11 @@ def choice_probabilities(
     return law, charged
 
 
-def _every_path(run: Callable[[Enumerating], None]) -> Iterator[Enumerating]:
+def _every_path(run: Callable[[EnumeratingNoise], None]) -> Iterator[EnumeratingNoise]:
     waiting: list[list[int]] = [[]]
     while waiting:
         script = waiting.pop()
-        noise = Enumerating(script=script)
+        noise = EnumeratingNoise(script=script)
         run(noise)
         yield noise
         for place in range(len(script), len(noise.options)):
@@ -125,7 +126,7 @@ def _every_path(run: Callable[[Enumerating], None]) -> Iterator[Enumerating]:
 
 @dataclass(frozen=True, kw_only=True)
 class ExactLoss:
-    """The largest log ratio of probabilities of any list of choices, against what the choices are charged."""
+    """The largest log ratio of the probabilities of any sequence of choices, and the epsilon charged for them."""
 
     loss: float
     charged: Fraction
@@ -133,7 +134,7 @@ class ExactLoss:
 
 
 def exact_loss(method: Method, schema: Schema, parameters: Params, pair: Pair) -> ExactLoss:
-    """The loss of all choices together, in both directions, as if the onlooker saw each of them."""
+    """The privacy loss of all choices together, in both directions, for an adversary who sees every choice."""
     first, charged = choice_probabilities(method, schema, parameters, pair.first)
     second, _ = choice_probabilities(method, schema, parameters, pair.second)
     if first.keys() != second.keys():

@@ -1,10 +1,10 @@
-"""How much more likely the holder's answers are on one table than on its neighbour.
+"""The likelihood ratio of the holder's answers between a table and its neighbour.
 
-The guarantee covers every answer that was paid for, so the adversary of an audit may see them all. By the lemma of
-Neyman and Pearson no event distinguishes two tables better than "the likelihood ratio of these answers is large". The
-ratio needs no training: every query to the holder of one table is repeated by a holder of the other table, which is
-made to give the same answer, and both compute how probable that answer was. Wrong probabilities give a weak score,
-never a false violation: events are judged by counting runs.
+The guarantee covers every answer that was paid for, so the adversary of an audit may see them all. By the
+Neyman-Pearson lemma no event distinguishes two tables better than "the likelihood ratio of these answers is large". The
+ratio needs no training: for every query to the holder of one table, a holder of the other table replays the same
+answer, and both compute the probability of that answer. Wrong probabilities would weaken the audit but could not cause
+a false alarm, because events are tested by counting runs.
 """
 
 import math
@@ -25,11 +25,11 @@ from scumble.privacy.query import Query, RowQuery
 
 SMALLEST_PROBABILITY = 1e-300
 DIGITS = 9
-"""Evidence is rounded, so that sums of the same terms in another order are the same number."""
+"""The log ratio is rounded to this many digits, so that equal terms added in another order give the same number."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Draw:
+class RecordedDraw:
     """One draw of noise: the exact values, the noisy outcome, and the noise scale."""
 
     values: Integers
@@ -40,7 +40,7 @@ class Draw:
 
     @property
     def log_probability(self) -> float:
-        """Up to a term that does not depend on the values."""
+        """The log probability of the outcome, up to a term that does not depend on the values."""
         if self.selection is None:
             return -float(np.abs(self.outcome - self.values).sum()) / self.scale
         apart = (self.values - self.values.max()).tobytes()
@@ -53,13 +53,14 @@ def _log_probability_of_choice(apart: bytes, scale: float, selection: Selection,
     return math.log(max(probability_of_choice(scores, scale, selection, choice), SMALLEST_PROBABILITY))
 
 
-class RecordedDraws:
-    """A source of noise that keeps its draws. Without a source of its own it replays `outcomes`."""
+class RecordingNoise:
+    """A noise source that records its draws. Given another source, it draws from that one; otherwise it replays
+    `outcomes`."""
 
     def __init__(self, noise: Noise | None = None) -> None:
         self._noise = noise
         self.outcomes: deque[Integers | int] = deque()
-        self.draws: list[Draw] = []
+        self.draws: list[RecordedDraw] = []
 
     def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
         if self._noise is None:
@@ -67,7 +68,7 @@ class RecordedDraws:
         else:
             noisy = self._noise.laplace(values, sensitivity=sensitivity, epsilon=epsilon)
         scale = float(laplace_scale(sensitivity=sensitivity, epsilon=epsilon))
-        self.draws.append(Draw(values=values, outcome=noisy, scale=scale))
+        self.draws.append(RecordedDraw(values=values, outcome=noisy, scale=scale))
         return noisy
 
     def select(
@@ -80,31 +81,32 @@ class RecordedDraws:
                 scores, sensitivity=sensitivity, monotone=monotone, epsilon=epsilon, selection=selection
             )
         scale = float(selection_scale(sensitivity=sensitivity, monotone=monotone, epsilon=epsilon))
-        self.draws.append(Draw(values=scores, outcome=choice, scale=scale, selection=selection))
+        self.draws.append(RecordedDraw(values=scores, outcome=choice, scale=scale, selection=selection))
         return choice
 
 
 class ComparingHolder(RecordingHolder):
-    """The shipped holder of one table, and the probability of each of its answers on the other table as well."""
+    """The shipped holder of one table, which also computes the likelihood ratio of its answers to those of the
+    other."""
 
     def __init__(self, *, engine: Tabulates, other: Tabulates, noise: Noise, plan: Plan) -> None:
-        self._drawn, self._replayed = RecordedDraws(noise), RecordedDraws()
+        self._drawn, self._replayed = RecordingNoise(noise), RecordingNoise()
         super().__init__(engine=engine, noise=self._drawn, plan=plan)
         self._other = CentralHolder(engine=other, noise=self._replayed, plan=plan)
-        self._evidence = 0.0
+        self._log_ratio = 0.0
 
     @property
-    def evidence(self) -> float:
-        """The log ratio of the probabilities of all answers so far, on this table over the other."""
-        return round(self._evidence, DIGITS)
+    def log_ratio(self) -> float:
+        """The log ratio of the probabilities of all answers so far: this table over the other."""
+        return round(self._log_ratio, DIGITS)
 
     def record(self, query: Query | RowQuery, draws: int, repeat: Repeat) -> None:
-        """The other holder repeats the answer without a price: paying is the first holder's business."""
+        """Replay the answer with the other holder, which charges nothing: the first holder has charged for it."""
         del query
         drawn, self._drawn.draws = self._drawn.draws[-draws:], []
         self._replayed.outcomes, self._replayed.draws = deque(draw.outcome for draw in drawn), []
         repeat(self._other)
-        self._evidence += sum(
+        self._log_ratio += sum(
             here.log_probability - there.log_probability
             for here, there in zip(drawn, self._replayed.draws, strict=True)
         )

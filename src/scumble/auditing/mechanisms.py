@@ -1,8 +1,8 @@
-"""What is audited: the shipped code path, run often on one small table, with no process, file or ledger per run.
+"""The mechanisms that an audit runs: the shipped code, many times on one small table, without files or a ledger.
 
-`WholeRelease` runs a method from plan to release, with the holder and the noise that `scumble release` uses, a new
-source of noise for each run. `SingleAnswer` has the holder answer one query and repeats the noise alone, so that single
-counts and selections are drawn in the hundreds of thousands a minute.
+`WholeRelease` runs a method up to its release, with the holder and the noise that `scumble release` uses and a new
+noise source for every run. `SingleAnswer` lets the holder answer one query and repeats only the noise, which gives
+hundreds of thousands of runs a minute.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ from scumble.auditing.laws.queries import engine_of
 from scumble.auditing.likelihood_ratio import ComparingHolder
 from scumble.auditing.neighbours import CodedRows, Pair
 from scumble.auditing.observer import Observer
-from scumble.auditing.outcomes import Draws, Look, Outcome, Path, gather
+from scumble.auditing.outcomes import ChoicePath, Draws, Outcome, ReleaseView, gather
 from scumble.engines.memory import MemoryEngine
 from scumble.methods.method import Method, Params
 from scumble.model.counts import Block, Counts, Integers, Tabulation
@@ -31,17 +31,17 @@ ANSWER = "the answer"
 
 
 class Mechanism(Protocol):
-    """Anything that can be run on a table as often as needed."""
+    """A randomized algorithm that can be run on a table any number of times."""
 
     @property
     def schema(self) -> Schema: ...
 
     def draw(self, pair: Pair, rows: CodedRows, runs: int) -> Draws:
-        """What an onlooker, who knows the pair, sees of so many independent runs on one of its tables."""
+        """What an adversary who knows the pair sees of `runs` independent runs on one of its tables."""
 
 
-class Remembering:
-    """A memory engine that keeps every table of counts it made: the rows of an audit never change."""
+class CachingEngine:
+    """A memory engine that caches its tables of counts. The rows of an audit never change."""
 
     def __init__(self, engine: MemoryEngine) -> None:
         self._engine = engine
@@ -63,14 +63,14 @@ class Remembering:
 
 @dataclass(frozen=True, kw_only=True)
 class WholeRelease:
-    """A method from plan to release. It plans once, when it is made, and every run spends by that plan."""
+    """A whole release by a method. The plan is computed once, and every run spends the budget by that plan."""
 
     method: Method
     schema: Schema
     parameters: Params
     noise: Callable[[], Noise] = PaidNoise
     answers: bool = True
-    """Whether the adversary sees the holder's answers beside the release, as the guarantee allows them to."""
+    """Whether the adversary sees the holder's answers in addition to the release. The guarantee covers them as well."""
     plan: Plan = field(init=False)
 
     def __post_init__(self) -> None:
@@ -78,26 +78,26 @@ class WholeRelease:
 
     def draw(self, pair: Pair, rows: CodedRows, runs: int) -> Draws:
         on_first = rows == pair.first
-        engine = Remembering(engine_of(self.schema, rows))
-        other = Remembering(engine_of(self.schema, pair.second if on_first else pair.first))
+        engine = CachingEngine(engine_of(self.schema, rows))
+        other = CachingEngine(engine_of(self.schema, pair.second if on_first else pair.first))
         observer = Observer(self.schema, pair)
-        names: dict[Path, tuple[str, ...]] = {}
+        names: dict[ChoicePath, tuple[str, ...]] = {}
 
         def once() -> Outcome:
             holder = ComparingHolder(engine=engine, other=other, noise=self.noise(), plan=self.plan)
             release = self.method.run(self.schema, self.parameters, holder)
-            look = Look(release)
-            if look.path not in names:
-                names[look.path] = look.names
-            evidence = (holder.evidence if on_first else -holder.evidence) if self.answers else 0.0
-            return Outcome(look.path, look.numbers, observer.see(look.path, release), evidence)
+            view = ReleaseView(release)
+            if view.path not in names:
+                names[view.path] = view.names
+            log_ratio = (holder.log_ratio if on_first else -holder.log_ratio) if self.answers else 0.0
+            return Outcome(view.path, view.numbers, observer.observe(view.path, release), log_ratio)
 
         return gather((once() for _ in range(runs)), names)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SingleAnswer:
-    """One query, answered by the shipped holder; the plan is that single spend."""
+    """One query, answered by the shipped holder. The plan consists of this one spend."""
 
     schema: Schema
     query: Measurement | Choice
@@ -114,27 +114,27 @@ class SingleAnswer:
 
     def draw(self, pair: Pair, rows: CodedRows, runs: int) -> Draws:
         del pair
-        repeating = Repeating(self.noise(), runs)
-        holder = CentralHolder(engine=engine_of(self.schema, rows), noise=repeating, plan=self.plan)
+        batch = BatchNoise(self.noise(), runs)
+        holder = CentralHolder(engine=engine_of(self.schema, rows), noise=batch, plan=self.plan)
         if isinstance(self.query, Measurement):
             holder.measure(self.query, spend=ANSWER)
-            values = repeating.measured.astype(np.float64)
+            values = batch.measured.astype(np.float64)
             names = tuple(f"count {place + 1}" for place in range(values.shape[1]))
-            return Draws(numbers={(): values}, watched={(): values}, names={(): names})
+            return Draws(numbers={(): values}, observed={(): values}, names={(): names})
         holder.choose(self.query, spend=ANSWER, selection=self.selection, log_weights=self.log_weights)
-        times = np.bincount(repeating.chosen)
+        times = np.bincount(batch.chosen)
         chosen = {(f"candidate {place + 1} is chosen",): int(number) for place, number in enumerate(times) if number}
         return Draws(
             numbers={path: np.zeros((number, 0)) for path, number in chosen.items()},
-            watched={path: np.zeros((number, 0)) for path, number in chosen.items()},
+            observed={path: np.zeros((number, 0)) for path, number in chosen.items()},
             names=dict.fromkeys(chosen, ()),
         )
 
 
-class Repeating:
-    """A source that draws again and again for one request, of which the holder sees the first draw.
+class BatchNoise:
+    """A noise source that draws many times for one request and returns the first draw to the holder.
 
-    A vector with the answer many times over, each entry with noise of its own, is as many independent runs.
+    Adding independent noise to many copies of the exact answer is the same as that many independent runs.
     """
 
     def __init__(self, noise: Noise, runs: int) -> None:

@@ -1,7 +1,7 @@
-"""The adversary of the definition: it knows every record but one and looks at the numbers about that one.
+"""The adversary of differential privacy: it knows every record except the differing one and examines its numbers.
 
-A learned distinguisher needs many runs to find out which of a hundred cells a record falls into, for every way the
-cells may be cut. The adversary of differential privacy knows it from the start.
+A learned distinguisher would need many runs to find the published cell that contains the differing record, for every
+possible set of cells. This adversary computes the cell from the public schema and subtracts the known records.
 """
 
 from collections import Counter
@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from scumble.auditing.neighbours import Pair, Record
-from scumble.auditing.outcomes import Numbers, Path, codes_of
+from scumble.auditing.neighbours import CodedRecord, Pair
+from scumble.auditing.outcomes import ChoicePath, Numbers, codes_of
 from scumble.model.counts import Integers, places_of
 from scumble.model.release import CellRelease, Release
 from scumble.model.schema import Schema
@@ -18,20 +18,21 @@ from scumble.model.values import Column, recoding
 
 
 class Observer:
-    """Looks for the records in which the two tables of a pair differ; it knows all the others."""
+    """Reads the published numbers about the records in which the tables of a pair differ. It knows all other
+    records."""
 
     def __init__(self, schema: Schema, pair: Pair) -> None:
         self._schema = schema
         self._shared = Counter(pair.first) & Counter(pair.second)
         self._records = sorted((Counter(pair.first) - self._shared) + (Counter(pair.second) - self._shared))
-        self._known: dict[Path, tuple[Integers, Numbers]] = {}
+        self._known: dict[ChoicePath, tuple[Integers, Numbers]] = {}
 
-    def see(self, path: Path, release: Release) -> Numbers:
-        """The numbers about the records in question."""
+    def observe(self, path: ChoicePath, release: Release) -> Numbers:
+        """The numbers about the differing records, less the known contribution of the others."""
         rows = release.rows_of("table")
         if rows is not None:
-            similar = (self._alike(record, release.schema, rows) for record in self._records)
-            return np.array([number for numbers in similar for number in numbers])
+            agreements = (self._agreements(record, release.schema, rows) for record in self._records)
+            return np.array([number for numbers in agreements for number in numbers])
         cells = release.cells
         if path not in self._known:
             self._known[path] = self._places(cells)
@@ -39,7 +40,8 @@ class Observer:
         return cells.measured.ravel()[places] - known
 
     def _places(self, release: CellRelease) -> tuple[Integers, Numbers]:
-        """Where the records in question are counted, and how many others are counted there, in the release's units."""
+        """The entries that count the differing records, and the known count of the others there, in units of the
+        release."""
         published = release.schema
         shape = (*(attribute.domain.size for attribute in published.predictors), len(published.classes))
         if release.measured.size != np.prod(shape):
@@ -50,20 +52,21 @@ class Observer:
         places = [self._entry(record, published, shape) for record in self._records]
         return np.array(places, dtype=np.int64), others[places]
 
-    def _entry(self, record: Record, published: Schema, shape: tuple[int, ...]) -> int:
+    def _entry(self, record: CodedRecord, published: Schema, shape: tuple[int, ...]) -> int:
         codes = self._published_codes(record, published)
         digits = [codes[attribute.name] for attribute in published.predictors]
         digits.append(codes[published.target] if published.target else 0)
         return int(places_of([np.array(digit) for digit in digits], shape))
 
-    def _published_codes(self, record: Record, published: Schema) -> dict[str, int]:
+    def _published_codes(self, record: CodedRecord, published: Schema) -> dict[str, int]:
         return {
             attribute.name: int(recoding(attribute.domain, published[attribute.name].domain)[code])
             for attribute, code in zip(self._schema.attributes, record, strict=True)
         }
 
-    def _alike(self, record: Record, published: Schema, rows: Mapping[str, Column]) -> list[float]:
-        """How many published records are like this one: in each attribute with the class, added up, and in all."""
+    def _agreements(self, record: CodedRecord, published: Schema, rows: Mapping[str, Column]) -> list[float]:
+        """How many published records agree with this one: in an attribute and the class, summed over the attributes; in
+        all."""
         codes = self._published_codes(record, published)
         same = {name: codes_of(column, published, name) == codes[name] for name, column in rows.items()}
         target = same.get(str(published.target), np.True_)

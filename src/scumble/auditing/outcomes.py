@@ -1,8 +1,8 @@
-"""What an onlooker sees of many runs: for each the discrete part, as a path of words, and the numbers, as a vector.
+"""What the adversary sees of a run: the discrete part of the outcome as a path of strings, and its numbers as a vector.
 
-The path is everything a release says in words, in the order it came about: each choice, then the published domains and
-whatever else is no number. Runs with the same path have the same numbers in the same places, so they can be compared.
-A release is read field by field, whatever its type: a field that is added later is seen, too.
+The path lists every choice of the method in order, then the published domains and everything else that is not a number.
+Runs with the same path have the same numbers at the same positions, so that these can be compared. A release is read
+field by field, whatever its type, so that fields added in future are included.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,70 +15,72 @@ import numpy.typing as npt
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Grid
 
-Path = tuple[str, ...]
+ChoicePath = tuple[str, ...]
+"""The discrete part of an outcome, which begins with the choices."""
 Numbers = npt.NDArray[np.float64]
 
 PUBLIC_FIELDS = frozenset({"method", "parameters", "plan", "rounding", "story"})
-"""Known before any row is read; the story is read before all others."""
+"""Fields known before any row is read; and the story, which is read separately as the beginning of the path."""
 DERIVED_FIELDS = frozenset({"count", "fine"})
-"""Functions of the other published fields, as `check_method` makes sure. Seeing them too would count evidence twice."""
+"""Functions of the other published fields, which `check_method` verifies. Reading them would count evidence twice."""
 NO_DIGIT = -1100.0
-COARSE = 12
-"""Published records are counted in at most so many parts of a domain: more would be noise to a learner."""
+MOST_PARTS = 12
+"""Published records are counted in at most this many parts of each domain, so that the counts are not too small to
+learn from."""
 
 
 @dataclass(kw_only=True)
 class Draws:
-    """Outcomes of many runs on one table, by path. `watched` are numbers that every path has: those about the record
-    that sets the tables apart, less what an onlooker knows of the others there."""
+    """Outcomes of many runs on one table, grouped by path."""
 
-    numbers: dict[Path, Numbers] = field(default_factory=dict)
-    watched: dict[Path, Numbers] = field(default_factory=dict)
-    names: dict[Path, tuple[str, ...]] = field(default_factory=dict)
-    """What the numbers of a path are called."""
-    evidence: dict[Path, Numbers] = field(default_factory=dict)
-    """How much likelier the holder's answers are on the first table than on the second, as a logarithm, where that is
-    known (`scumble.auditing.likelihood_ratio`)."""
+    numbers: dict[ChoicePath, Numbers] = field(default_factory=dict)
+    observed: dict[ChoicePath, Numbers] = field(default_factory=dict)
+    """The numbers about the differing record, which every path has (`scumble.auditing.observer`)."""
+    names: dict[ChoicePath, tuple[str, ...]] = field(default_factory=dict)
+    """The names of the numbers of each path."""
+    log_ratio: dict[ChoicePath, Numbers] = field(default_factory=dict)
+    """The log-likelihood ratio of the holder's answers, first table over second, if the mechanism computes it
+    (`scumble.auditing.likelihood_ratio`)."""
 
     @property
     def runs(self) -> int:
         return sum(len(rows) for rows in self.numbers.values())
 
     @property
-    def mean_evidence(self) -> float:
-        return float(np.concatenate([np.zeros(0), *self.evidence.values()]).sum()) / max(1, self.runs)
+    def mean_log_ratio(self) -> float:
+        return float(np.concatenate([np.zeros(0), *self.log_ratio.values()]).sum()) / max(1, self.runs)
 
-    def sizes(self) -> dict[Path, int]:
+    def sizes(self) -> dict[ChoicePath, int]:
         return {path: len(rows) for path, rows in self.numbers.items()}
 
 
 class Outcome(NamedTuple):
-    """What one run says."""
+    """The outcome of one run."""
 
-    path: Path
+    path: ChoicePath
     numbers: Numbers
-    watched: Numbers
-    evidence: float
+    observed: Numbers
+    log_ratio: float
 
 
-def gather(outcomes: Iterable[Outcome], names: Mapping[Path, tuple[str, ...]]) -> Draws:
-    rows: dict[Path, list[Outcome]] = {}
+def gather(outcomes: Iterable[Outcome], names: Mapping[ChoicePath, tuple[str, ...]]) -> Draws:
+    rows: dict[ChoicePath, list[Outcome]] = {}
     for outcome in outcomes:
         rows.setdefault(outcome.path, []).append(outcome)
     return Draws(
         numbers={path: np.array([each.numbers for each in same]) for path, same in rows.items()},
-        watched={path: np.array([each.watched for each in same]) for path, same in rows.items()},
+        observed={path: np.array([each.observed for each in same]) for path, same in rows.items()},
         names=dict(names),
-        evidence={path: np.array([each.evidence for each in same]) for path, same in rows.items()},
+        log_ratio={path: np.array([each.log_ratio for each in same]) for path, same in rows.items()},
     )
 
 
 def together(parts: Iterable[Draws]) -> Draws:
-    """Several batches as one."""
+    """Several batches of runs as one."""
     several = list(parts)
     paths = dict.fromkeys(path for part in several for path in part.numbers)
 
-    def joined(name: str) -> dict[Path, Numbers]:
+    def joined(name: str) -> dict[ChoicePath, Numbers]:
         tables = [getattr(part, name) for part in several]
         return {
             path: np.concatenate([table[path] for table in tables if path in table])
@@ -87,11 +89,11 @@ def together(parts: Iterable[Draws]) -> Draws:
         }
 
     names = {path: known for part in several for path, known in part.names.items()}
-    return Draws(numbers=joined("numbers"), watched=joined("watched"), names=names, evidence=joined("evidence"))
+    return Draws(numbers=joined("numbers"), observed=joined("observed"), names=names, log_ratio=joined("log_ratio"))
 
 
-class Look:
-    """Everything in a release that is neither public nor derived."""
+class ReleaseView:
+    """The path and the numbers of a release: all fields that are neither public in advance nor derived from others."""
 
     def __init__(self, release: Any) -> None:
         self._words: list[str] = list(getattr(release, "story", ()))
@@ -102,7 +104,7 @@ class Look:
                 value = getattr(release, each.name)
                 self._take(each.name, summary(value, release.schema) if each.name == "columns" else value)
         self.numbers: Numbers = np.concatenate([*self._numbers, np.zeros(0)])
-        self.path: Path = (*self._words, f"{len(self.numbers)} numbers")
+        self.path: ChoicePath = (*self._words, f"{len(self.numbers)} numbers")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -127,7 +129,8 @@ class Look:
                 self._words.append(f"{name} is {value!r}")
 
     def _take_numbers(self, name: str, array: npt.NDArray[Any]) -> None:
-        """The values; of floats also their granularity, by which floating-point noise tells what it was added to."""
+        """Add the values; for floats also their finest binary digit, which can reveal the value that noise was added
+        to."""
         flat = array.ravel().astype(np.float64)
         self._numbers.append(flat)
         self._named.append((name, len(flat)))
@@ -146,9 +149,9 @@ class Look:
 
 
 def summary(columns: Mapping[str, npt.NDArray[Any]], schema: Schema) -> dict[str, Any]:
-    """Published records as numbers that do not depend on how many there are: how often each value of each attribute
-    occurs with each class, and how the numbers add up."""
-    told: dict[str, Any] = {"records": len(next(iter(columns.values()), ()))}
+    """Published records as a fixed number of statistics: for each attribute, the counts of its values by class, and the
+    sum of its values if they are numbers."""
+    statistics: dict[str, Any] = {"records": len(next(iter(columns.values()), ()))}
     target = schema.target
     labels = None if target is None else codes_of(columns[target], schema, target)
     for name, column in columns.items():
@@ -156,12 +159,12 @@ def summary(columns: Mapping[str, npt.NDArray[Any]], schema: Schema) -> dict[str
             continue
         codes = codes_of(column, schema, name)
         size = schema[name].domain.size
-        width = min(size, COARSE)
+        width = min(size, MOST_PARTS)
         crossed = (codes * width // size) * len(schema.classes) + (0 if labels is None else labels)
-        told[name] = np.bincount(crossed, minlength=width * len(schema.classes))
+        statistics[name] = np.bincount(crossed, minlength=width * len(schema.classes))
         if column.dtype.kind in "iuf":
-            told[f"sum of {name}"] = np.array([np.nansum(column.astype(np.float64))])
-    return told
+            statistics[f"sum of {name}"] = np.array([np.nansum(column.astype(np.float64))])
+    return statistics
 
 
 def codes_of(column: npt.NDArray[Any], schema: Schema, name: str) -> npt.NDArray[np.int64]:
@@ -176,7 +179,7 @@ def codes_of(column: npt.NDArray[Any], schema: Schema, name: str) -> npt.NDArray
 
 
 def finest_digit(values: Numbers) -> Numbers:
-    """The exponent of the lowest set bit of each double; of zero, which has none, a number below all.
+    """The exponent of the lowest set bit of each double. Zero, which has none, gives a number below all others.
 
     >>> finest_digit(np.array([1.0, 0.75, 6.0, 0.0])).tolist()
     [0.0, -2.0, 1.0, -1100.0]

@@ -1,4 +1,5 @@
-"""A central holder that reports every query it answers, so that an audit can keep it or put it to another table."""
+"""A central holder that reports every query it answers, so that an audit can record it or repeat it on another
+table."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
@@ -11,15 +12,15 @@ from scumble.privacy.purse import Price
 from scumble.privacy.query import Choice, Measurement, Query, RowChoice, RowMeasurement, RowQuery
 
 Repeat = Callable[[CentralHolder], Any]
-"""Answers the same query once more at the same price, by another holder. What was paid is not paid again."""
+"""Makes another holder answer the same query at the same epsilon, without charging it again."""
 
 
 class RecordingHolder(CentralHolder):
-    """The shipped holder, which calls `record` after each answer. Payment, noise and answers stay as they are."""
+    """The shipped holder, which also calls `record` after each answer. Charges, noise and answers are unchanged."""
 
     @abstractmethod
     def record(self, query: Query | RowQuery, draws: int, repeat: Repeat) -> None:
-        """A query was answered with the last so many `draws` from the source of noise."""
+        """Called after a query was answered with the last `draws` draws of the noise source."""
 
     def _select(self, query: Choice, price: Price, selection: Selection, log_weights: Sequence[float] | None) -> int:
         chosen = super()._select(query, price, selection, log_weights)

@@ -1,4 +1,4 @@
-"""The audit as one self-contained page: a bar for what was found, a line for what was declared."""
+"""The reports of `scumble audit` as self-contained HTML pages: one for audits, one for attacks."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
+from scumble.auditing.attacks import ATTACK_COLUMNS, Attack
 from scumble.auditing.audit import Finding
 from scumble.model.budget import budget_text
 
 
 class _Shown(NamedTuple):
-    """A finding with what the page makes of it."""
+    """A finding with the texts and the chart that the page shows."""
 
     finding: Finding
     method: str
@@ -24,7 +25,7 @@ class _Shown(NamedTuple):
 
 
 def audit_page(findings: Sequence[Finding]) -> str:
-    """One HTML file that fetches nothing."""
+    """The findings as one HTML page, which loads nothing from elsewhere."""
     shown = [
         _Shown(
             finding=each,
@@ -39,23 +40,31 @@ def audit_page(findings: Sequence[Finding]) -> str:
     return _environment().get_template("audit.html").render(findings=shown)
 
 
+def attack_page(release: str, attacks: Sequence[Attack]) -> str:
+    """The results of attacks on a release as one HTML page, for the data owner."""
+    allowed = next((each.most_allowed for each in attacks if each.most_allowed is not None), None)
+    template = _environment().get_template("attacks.html")
+    return template.render(release=release, columns=ATTACK_COLUMNS, attacks=attacks, most_allowed=allowed)
+
+
 def settings_text(finding: Finding) -> str:
-    """The parameters that were set, epsilon apart."""
+    """The parameters that differ from their defaults, without epsilon."""
     return words_of(finding.parameters)
 
 
 def words_of(parameters: Mapping[str, Any]) -> str:
-    """Parameters for a reader, without epsilon, which has a place of its own.
+    """Parameters as text, without epsilon, which is shown separately.
 
     >>> words_of({"epsilon": "1", "leaves": True, "rounds": 2})
     'leaves, rounds 2'
     """
-    set_to = ((name, value) for name, value in parameters.items() if name != "epsilon")
-    return ", ".join(name if value is True else f"{name} {value}" for name, value in set_to)
+    shown = ((name, value) for name, value in parameters.items() if name != "epsilon")
+    return ", ".join(name if value is True else f"{name} {value}" for name, value in shown)
 
 
 def _bar(finding: Finding) -> Markup:
-    """Found as a bar, declared as a line, the smallest violation that would be seen as a dashed one."""
+    """A bar for the lower bound, a line for the declared epsilon, a dashed line for the smallest detectable
+    violation."""
     declared = float(finding.declared)
     power = finding.smallest_violation
     reach = 1.15 * max(declared, finding.found, power if math.isfinite(power) else 0.0)
@@ -66,13 +75,13 @@ def _bar(finding: Finding) -> Markup:
         _line("declared", declared / reach, 9, f"declared {declared:g}"),
     ]
     if math.isfinite(power):
-        shapes.append(_line("power", power / reach, 57, f"would be found: {power:.3g}"))
-    label = f"declared {budget_text(finding.declared)}, found at least {finding.found:.3f}"
+        shapes.append(_line("power", power / reach, 57, f"detectable from {power:.3g}"))
+    label = f"declared {budget_text(finding.declared)}, lower bound {finding.found:.3f}"
     return Markup(f'<svg role="img" aria-label="{escape(label)}">{"".join(shapes)}</svg>')
 
 
 def _line(style: str, place: float, height: int, label: str) -> str:
-    """A line across the bar, and its name on the side where there is room."""
+    """A line across the bar, with its label on the side that has room."""
     anchor = "end" if place > 1 / 2 else "start"
     return (
         f'<line class="{style}" x1="{100 * place:.2f}%" x2="{100 * place:.2f}%" y1="12" y2="42"/>'

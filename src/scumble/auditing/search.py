@@ -1,9 +1,9 @@
-"""The loop: pairs, runs, a distinguisher, a bound. Everything before the last step may look; the last one only counts.
+"""The search for a violation: from candidate pairs to one event, and from fresh runs of that event to the bound.
 
-    every pair, a few runs each  ->  the best pair, varied  ->  one event  ->  fresh runs of both tables  ->  the bound
+    screen every pair  ->  vary the best ones  ->  train and select one event  ->  test it on fresh runs  ->  the bound
 
-The event and its direction are fixed before the fresh runs are drawn, and there is one bound for each audit. So however
-many pairs, events and directions were tried, the bound exceeds the truth no more often than its confidence says.
+The event and its direction are fixed before the test runs are drawn, and every audit computes one bound. The confidence
+of the bound is therefore valid no matter how many pairs, events and directions were tried.
 """
 
 import hashlib
@@ -22,50 +22,54 @@ from typing import Any
 from scumble.auditing.bounds import Confidence, epsilon_bounds
 from scumble.auditing.distinguisher import Event, choose, learn
 from scumble.auditing.mechanisms import Mechanism
-from scumble.auditing.neighbours import CodedRows, Pair, mutations
+from scumble.auditing.neighbours import CodedRows, Pair, varied
 from scumble.auditing.outcomes import Draws, together
 from scumble.errors import InputError
 from scumble.flows.progress import Progress
 from scumble.privacy.noise import simulation
 
 CHUNK = 2_000
-"""Runs that one worker makes at a time; after each the state is written."""
-MOST_LEARNING = 25_000
-MOST_SCOUTING = 200
-SCOUTING_SHARE = 16
-"""A first look at a pair takes this part of the runs that are judged, and no more than the number above."""
+"""Test runs per worker between two writes of the state file."""
+MOST_TRAINING_RUNS = 25_000
+MOST_SCREENING_RUNS = 200
+SCREENING_DIVISOR = 16
+"""Screening uses the number of test runs divided by this, at most the number above: so many runs of each table train
+the distinguisher, and as many select the event."""
 LEADERS = 3
-FINAL = 4
-"""The last look at a leader takes so many times the runs of the first."""
+FINAL_FACTOR = 4
+"""The best pairs are compared once more, with this many times the screening runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
-    """How much work an audit is. `judged` runs of each table count; up to a quarter as many choose the event, and as
-    many again teach the distinguisher."""
+    """How much work an audit takes.
 
-    judged: int = 10_000
+    `test_runs` runs of each table count towards the bound. Up to a quarter as many train the distinguisher, and the
+    same number selects the event. The search also tries `variations` random variations of the best pairs.
+    """
+
+    test_runs: int = 10_000
     variations: int = 12
 
     @property
-    def learning(self) -> int:
-        return min(MOST_LEARNING, max(200, self.judged // 4))
+    def training_runs(self) -> int:
+        return min(MOST_TRAINING_RUNS, max(200, self.test_runs // 4))
 
     @property
-    def scouting(self) -> int:
-        return min(MOST_SCOUTING, max(50, self.judged // SCOUTING_SHARE))
+    def screening_runs(self) -> int:
+        return min(MOST_SCREENING_RUNS, max(50, self.test_runs // SCREENING_DIVISOR))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judgement:
-    """An event, fixed in advance, and how often it was seen on each table."""
+class EventCounts:
+    """How often an event, fixed in advance, happened in the test runs of each table."""
 
     pair: Pair
     event: Event
     hits: tuple[int, int]
     runs: tuple[int, int]
     all_runs: int
-    """With those that chose pair and event."""
+    """Including the runs that chose the pair and the event."""
 
     def bound(self, confidence: Confidence) -> float:
         """The lower bound on epsilon."""
@@ -76,25 +80,26 @@ class Judgement:
 
     @property
     def loss(self) -> float:
-        """The log ratio of the two frequencies: what the event shows, without any confidence."""
+        """The log ratio of the two frequencies: a point estimate of the privacy loss that the event shows."""
         here, there = self.hits if self.event.likelier_on_first else self.hits[::-1]
         return math.log((here + 0.5) / (there + 0.5))
 
     @property
     def frequency(self) -> float:
-        """How often the event was seen on the likelier table."""
+        """The frequency of the event on the table where it is likelier."""
         place = 0 if self.event.likelier_on_first else 1
         return self.hits[place] / max(1, self.runs[place])
 
 
 DrawRuns = Callable[[Pair, CodedRows, int], Draws]
+"""Draws a number of runs on one table of a pair."""
 
 
-def _silent(label: str, done: int, total: int | None) -> None:
-    """For whoever wants no progress."""
+def _no_progress(label: str, done: int, total: int | None) -> None:
+    """Reports no progress."""
 
 
-def search_and_judge(
+def search_and_test(
     mechanism: Mechanism,
     pairs: list[Pair],
     effort: Effort,
@@ -103,25 +108,26 @@ def search_and_judge(
     state: Path | None = None,
     identity: str = "",
     progress: Progress | None = None,
-) -> Judgement:
-    """Find the pair and the event, then count. With `state`, a file, what was counted is kept and taken up again."""
-    tell = progress or _silent
-    with crew_of(mechanism, workers) as draw:
+) -> EventCounts:
+    """Choose the pair and the event, then count the event in test runs. An interrupted audit resumes from the file
+    `state`."""
+    report_progress = progress or _no_progress
+    with worker_pool(mechanism, workers) as draw:
         saved = _State.read(state, identity)
         if saved is None:
-            pair, looked = best_pair(mechanism, pairs, effort, draw, tell)
-            lessons = [draw(pair, rows, effort.learning) for rows in (pair.first, pair.second)]
-            choices = [draw(pair, rows, effort.learning) for rows in (pair.first, pair.second)]
-            _, event = choose(learn(lessons[0], lessons[1]), choices[0], choices[1])
-            saved = _State(identity=identity, pair=pair, event=event, looked=looked + 4 * effort.learning)
+            pair, looked = best_pair(mechanism, pairs, effort, draw, report_progress)
+            training = [draw(pair, rows, effort.training_runs) for rows in (pair.first, pair.second)]
+            selection = [draw(pair, rows, effort.training_runs) for rows in (pair.first, pair.second)]
+            _, event = choose(learn(training[0], training[1]), selection[0], selection[1])
+            saved = _State(identity=identity, pair=pair, event=event, looked=looked + 4 * effort.training_runs)
             saved.write(state)
-        while saved.runs < effort.judged:
-            runs = min(CHUNK * workers, effort.judged - saved.runs)
+        while saved.runs < effort.test_runs:
+            runs = min(CHUNK * workers, effort.test_runs - saved.runs)
             hits = [saved.event.hits(draw(saved.pair, rows, runs)) for rows in (saved.pair.first, saved.pair.second)]
             saved = replace(saved, hits=(saved.hits[0] + hits[0], saved.hits[1] + hits[1]), runs=saved.runs + runs)
             saved.write(state)
-            tell("judging", saved.runs, effort.judged)
-    return Judgement(
+            report_progress("testing the event", saved.runs, effort.test_runs)
+    return EventCounts(
         pair=saved.pair,
         event=saved.event,
         hits=saved.hits,
@@ -131,57 +137,57 @@ def search_and_judge(
 
 
 def best_pair(
-    mechanism: Mechanism, pairs: list[Pair], effort: Effort, draw: DrawRuns, tell: Progress = _silent
+    mechanism: Mechanism, pairs: list[Pair], effort: Effort, draw: DrawRuns, report_progress: Progress = _no_progress
 ) -> tuple[Pair, int]:
-    """The pair that runs tell apart best, and how many runs that took.
+    """The pair whose tables the distinguisher separates best, and how many runs the search took.
 
-    All are looked at with few runs; then, again and again, a variation of one of the leaders; the leaders of all meet
-    once more with many.
+    It screens all pairs with few runs each, then random variations of the best pairs so far. The best of all are
+    compared once more with more runs.
     """
     if len(pairs) == 1 and not effort.variations:
         return pairs[0], 0
-    dice, total = simulation(), len(pairs) + effort.variations
-    seen: list[tuple[_Promise, Pair]] = []
+    random, total = simulation(), len(pairs) + effort.variations
+    seen: list[tuple[_Separation, Pair]] = []
     for place in range(total):
         leaders = _leaders(seen)
         if place < len(pairs):
             pair = pairs[place]
         else:
-            pair = mutations(leaders[dice.integers(len(leaders))], mechanism.schema, dice)
-        seen.append((_promise(pair, effort.scouting, draw), pair))
-        tell("looking for a pair", place + 1, total)
-    finals = [(_promise(pair, FINAL * effort.scouting, draw), pair) for pair in _leaders(seen)]
-    return _leaders(finals)[0], 4 * effort.scouting * (total + FINAL * len(finals))
+            pair = varied(leaders[random.integers(len(leaders))], mechanism.schema, random)
+        seen.append((_separation(pair, effort.screening_runs, draw), pair))
+        report_progress("searching for a pair", place + 1, total)
+    finals = [(_separation(pair, FINAL_FACTOR * effort.screening_runs, draw), pair) for pair in _leaders(seen)]
+    return _leaders(finals)[0], 4 * effort.screening_runs * (total + FINAL_FACTOR * len(finals))
 
 
-_Promise = tuple[float, float]
-"""The bound that some runs give; among equals, how far the evidence moves between the tables."""
+_Separation = tuple[float, float]
+"""The lower bound on epsilon from some runs; ties are broken by the difference of the mean log-likelihood ratios."""
 
 
-def _promise(pair: Pair, runs: int, draw: DrawRuns) -> _Promise:
+def _separation(pair: Pair, runs: int, draw: DrawRuns) -> _Separation:
     draws = [draw(pair, rows, runs) for rows in (pair.first, pair.second) for _ in range(2)]
     bound, _ = choose(learn(draws[0], draws[2]), draws[1], draws[3])
-    return bound, draws[1].mean_evidence - draws[3].mean_evidence
+    return bound, draws[1].mean_log_ratio - draws[3].mean_log_ratio
 
 
-def _leaders(seen: list[tuple[_Promise, Pair]]) -> list[Pair]:
+def _leaders(seen: list[tuple[_Separation, Pair]]) -> list[Pair]:
     return [pair for _, pair in sorted(seen, key=lambda each: each[0], reverse=True)[:LEADERS]]
 
 
 @contextmanager
-def crew_of(mechanism: Mechanism, workers: int) -> Iterator[DrawRuns]:
-    """Draws made here, or shared out among processes."""
-    pool: Executor | nullcontext[None] = (
+def worker_pool(mechanism: Mechanism, workers: int) -> Iterator[DrawRuns]:
+    """A function that draws runs, in this process or in a pool of worker processes."""
+    executor: Executor | nullcontext[None] = (
         ProcessPoolExecutor(workers, mp_context=get_context("spawn")) if workers > 1 else nullcontext()
     )
-    with pool as crew:
+    with executor as pool:
 
         def draw(pair: Pair, rows: CodedRows, runs: int) -> Draws:
-            if crew is None:
+            if pool is None:
                 return mechanism.draw(pair, rows, runs)
             shares = [runs // workers + (worker < runs % workers) for worker in range(workers)]
             busy = [share for share in shares if share]
-            return together(crew.map(_draw, repeat(mechanism), repeat(pair), repeat(rows), busy))
+            return together(pool.map(_draw, repeat(mechanism), repeat(pair), repeat(rows), busy))
 
         yield draw
 
@@ -196,7 +202,8 @@ def all_cores() -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class _State:
-    """What an interrupted audit goes on from. The event stands before the first run that counts."""
+    """The state of an audit, from which it can resume. It is first written when the event is fixed, before any test
+    run."""
 
     identity: str
     pair: Pair
@@ -228,12 +235,12 @@ class _State:
                 runs=int(plain["runs"]),
             )
         except (ValueError, KeyError, TypeError, IndexError) as error:
-            raise InputError(f"{path} is no state of an audit. Give another file, or delete it.") from error
+            raise InputError(f"{path} is not the state file of an audit. Give another file, or delete it.") from error
         if state.identity != identity:
-            raise InputError(f"{path} belongs to another audit. Give each audit a state file of its own.")
+            raise InputError(f"{path} is the state file of another audit. Give each audit its own state file.")
         return state
 
 
 def identity_of(*facts: object) -> str:
-    """A fingerprint of what is audited and how, so that no state is taken for another's."""
+    """A fingerprint of the audit and its options, which protects against resuming from the state of another audit."""
     return hashlib.sha256("\n".join(map(repr, facts)).encode()).hexdigest()

@@ -22,7 +22,7 @@ attributes:
 
 
 def one_count(epsilon: Fraction) -> Subject:
-    """How many people there are: nobody, or one."""
+    """One noisy count, of an empty table and of a table with one record."""
     schema = parse_schema("scumble: schema/1\nattributes:\n  any: {taxonomy: {Any: {a: }}}\n")
     mechanism = SingleAnswer(schema=schema, query=CellCounts(cut=Cut.top(schema)), epsilon=epsilon)
     pair = Pair(first=(), second=((0,),), why="An empty table and one record")
@@ -30,12 +30,13 @@ def one_count(epsilon: Fraction) -> Subject:
 
 
 def one_selection(epsilon: Fraction) -> Subject:
-    """Which of two splits: equal on the first table; on the second, a new record speaks for one of them."""
+    """One selection between two splits. They score equally on the first table; on the second, a new record favours
+    one."""
     schema = parse_schema(TWO_SPLITS)
     cut = Cut.top(schema)
     candidates = tuple(Candidate(attribute=a.name, node=a.domain.root) for a in schema.predictors)
     query = PartitionScores(cut=cut, candidates=candidates, score=Score.ACCURACY)
     mechanism = SingleAnswer(schema=schema, query=query, epsilon=epsilon)
-    crowd, lone = (0, 0, 0), (0, 1, 1)
-    pair = Pair(first=(crowd,), second=(crowd, lone), why="A lone record that the second split sets apart")
+    usual, lone = (0, 0, 0), (0, 1, 1)
+    pair = Pair(first=(usual,), second=(usual, lone), why="A lone record that the second split separates")
     return Subject(name=SINGLE_ANSWERS[1], parameters={}, mechanism=mechanism, pairs=[pair], declared=epsilon)

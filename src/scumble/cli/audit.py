@@ -1,4 +1,4 @@
-"""`scumble audit`: hold a method to the epsilon it declares, or attack a release on its owner's behalf."""
+"""`scumble audit`: compute a lower bound on a method's epsilon, or attack a release on behalf of its owner."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,46 +17,46 @@ def audit_(
     method: MethodName = "diffgen",
     schema: Annotated[
         Path | None,
-        typer.Option("--schema", help="Audit on this schema (default: a small one that the method serves)."),
+        typer.Option("--schema", help="Schema to audit the method on (default: a small built-in one)."),
     ] = None,
     runs: Annotated[
-        int, typer.Option("--runs", help="How many runs of each table are judged; as many again look for the event.")
+        int, typer.Option("--runs", help="Test runs on each table; the search for the event takes further runs.")
     ] = 10_000,
-    variations: Annotated[int, typer.Option("--variations", help="How often the best pair of tables is varied.")] = 12,
-    confidence: Annotated[str, typer.Option("--confidence", help="Of the bound, for the whole family.")] = "0.999",
-    claims: Annotated[int, typer.Option("--claims", help="How many audits the family has.")] = 1,
-    workers: Annotated[int | None, typer.Option("--workers", help="Processes (default: one for each core).")] = None,
+    variations: Annotated[int, typer.Option("--variations", help="Random variations of the best table pairs.")] = 12,
+    confidence: Annotated[str, typer.Option("--confidence", help="Confidence level of the lower bound.")] = "0.999",
+    claims: Annotated[int, typer.Option("--claims", help="Number of audits that share the confidence level.")] = 1,
+    workers: Annotated[int | None, typer.Option("--workers", help="Worker processes (default: one per core).")] = None,
     state: Annotated[
-        Path | None, typer.Option("--state", help="A file to keep what was counted; the same command goes on from it.")
+        Path | None, typer.Option("--state", help="File for intermediate counts, from which the same command resumes.")
     ] = None,
-    report: Annotated[Path | None, typer.Option("--report", help="Write the finding as an HTML page.")] = None,
+    report: Annotated[Path | None, typer.Option("--report", help="Write the result to this HTML file.")] = None,
     attacks: Annotated[
         Path | None,
-        typer.Option("--attacks", metavar="DIR", help="Instead: attack this release folder, for its owner alone."),
+        typer.Option("--attacks", metavar="DIR", help="Attack this release folder instead of auditing a method."),
     ] = None,
-    train: Annotated[Path | None, typer.Option("--train", help="With --attacks: the rows it was made of.")] = None,
+    train: Annotated[Path | None, typer.Option("--train", help="With --attacks: the rows in the release.")] = None,
     control: Annotated[
-        Path | None, typer.Option("--control", help="With --attacks: rows like them, not in it.")
+        Path | None, typer.Option("--control", help="With --attacks: similar rows that are not in it.")
     ] = None,
     delimiter: Delimiter = ",",
     json: Json = False,
     parameters: dict[str, Any],
 ) -> None:
-    """Look for a violation of the declared epsilon by running the shipped code on neighbouring tables.
+    """Search for a violation of the declared epsilon by running a method many times on neighbouring tables.
 
-    Ends with exit code 4 where more is found than declared. With --attacks, shows what a release gives away about the
-    people in it over what it tells about others like them.
+    The exit code is 4 if the lower bound on epsilon exceeds the declared one. With --attacks, show how much better four
+    attacks work on people in a release than on a control group. The attacks read raw rows: keep their results private.
     """
-    if attacks is not None:
-        _attack(attacks, train, control, delimiter_of(delimiter), json=json)
-        return
     if report is not None and report.exists():
         raise InputError(f"{report} exists already and is not overwritten. Give another --report.")
+    if attacks is not None:
+        _attack(attacks, train, control, delimiter_of(delimiter), json=json, report=report)
+        return
     with progress_bar() as progress:
         finding = audit(
             method,
             schema=schema,
-            judged=runs,
+            runs=runs,
             variations=variations,
             confidence=confidence,
             claims=claims,
@@ -74,7 +74,7 @@ def audit_(
     else:
         print_finding(finding)
     if finding.refuted:
-        raise CheckError(f"{finding.sentence} Do not release with it; see docs/audit.md on how to read this.")
+        raise CheckError(f"{finding.sentence} Do not release with this method; docs/audit.md explains the result.")
 
 
 def print_finding(finding: Finding) -> None:
@@ -82,36 +82,31 @@ def print_finding(finding: Finding) -> None:
     print_text(f"Tables: {finding.pair}.")
     print_text(f"Event: {finding.event}.")
     print_text(
-        f"Seen {finding.hits[0]:,} and {finding.hits[1]:,} times in {finding.judged:,} judged runs of each table; "
-        f"{finding.runs:,} runs in all."
+        f"The event happened {finding.hits[0]:,} and {finding.hits[1]:,} times in {finding.judged:,} test runs of each "
+        f"table; {finding.runs:,} runs in total."
     )
 
 
-def _attack(folder: Path, train: Path | None, control: Path | None, delimiter: str, *, json: bool) -> None:
+def _attack(
+    folder: Path, train: Path | None, control: Path | None, delimiter: str, *, json: bool, report: Path | None
+) -> None:
     if train is None or control is None:
-        raise InputError("An attack compares people in the release with others. Give --train and --control.")
-    from scumble.auditing.attacks import attack_release
+        raise InputError("An attack compares people in the release with a control group. Give --train and --control.")
+    from scumble.auditing.attacks import ATTACK_COLUMNS, attack_release
 
     found = attack_release(folder, train=train, control=control, delimiter=delimiter)
+    if report is not None:
+        from scumble.auditing.report import attack_page
+
+        report.write_text(attack_page(folder.name, found), encoding="utf-8")
     if json:
         print_json({"release": str(folder), "attacks": [attack.to_json() for attack in found]})
         return
-    rows = [
-        [
-            attack.name,
-            f"{100 * attack.in_release:.1f} %",
-            f"{100 * attack.control:.1f} %",
-            f"{100 * attack.gain:+.1f} %",
-            f"{100 * attack.interval[0]:+.1f} to {100 * attack.interval[1]:+.1f}",
-        ]
-        for attack in found
-    ]
-    columns = ["attack", "on people in the release", "on the control group", "gain", "difference, 95 %"]
-    print_table("What the release gives away about the people in it", columns, rows)
+    print_table("Attacks on the release", list(ATTACK_COLUMNS), [attack.cells for attack in found])
     for attack in found:
         print_text(f"{attack.name}: {attack.how}.")
     if found[0].most_allowed is not None:
         print_text(
-            f"The guarantee allows a difference of at most {100 * found[0].most_allowed:.1f} points in expectation."
+            f"The guarantee limits the expected difference to {100 * found[0].most_allowed:.1f} percentage points."
         )
-    print_text("These figures come from your raw rows, which no guarantee covers: they are for you alone.", err)
+    print_text("These figures are computed from your raw rows without noise. Do not publish them.", err)

@@ -1,1 +1,1 @@
-"""The laws every query and every method must pass; authors of methods run them through `check_method`."""
+"""Laws that every query and method must satisfy. Authors of methods run them with `check_method`."""

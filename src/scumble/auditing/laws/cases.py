@@ -1,8 +1,8 @@
-"""What a method is audited and checked on: small public schemas, and parameters worth trying.
+"""The cases for audits and laws: small public schemas, and the parameters to test a method with.
 
-A method says nothing about audits unless it wants to. It may have `audited`, a tuple of parameters beside epsilon (one
-for each of its modes), and `pairs(schema, parameters)`, which yields (shared records, the record that comes, the record
-that goes under `replace`, why), all in codes.
+A method may help its own audit in two optional ways. The attribute `audited` is a tuple of parameters without epsilon,
+one entry for each mode of the method. The function `pairs(schema, parameters)` yields interesting neighbouring pairs as
+(shared records, added record, record that it replaces under `replace`, description). Records are tuples of codes.
 """
 
 from dataclasses import replace
@@ -17,9 +17,9 @@ from scumble.model.guarantee import Guarantee, PureDP, Unit, Unproven
 from scumble.model.schema import Outside, Schema
 
 ROWS = 40
-"""How many rows a table has where their number is public."""
+"""The number of rows under `replace`, where it is public."""
 SMALLEST_GROUP = 20
-"""What a whole number without a default is set to: of all such parameters there are, the size of a group."""
+"""The value of an integer parameter without a default. The only such parameter of today's methods is a group size."""
 
 WITH_CLASS = """\
 scumble: schema/1
@@ -38,7 +38,7 @@ attributes:
 
 
 def small_schemas() -> list[Schema]:
-    """Small public domains, in the order they are tried: with a class and without, both units."""
+    """Small schemas, in the order in which they are tried: with and without a class, each under both units."""
     schemas = [parse_schema(text, name="the audit's schema") for text in (WITH_CLASS, NUMBERS_ALONE)]
     return [under for schema in schemas for under in (schema, _replacing(schema))]
 
@@ -49,7 +49,7 @@ def _replacing(schema: Schema) -> Schema:
 
 
 def served_schema(method: Method, parameters: Params) -> Schema:
-    """The first small schema that the method accepts."""
+    """The first of the small schemas that the method accepts."""
     refusals = []
     for schema in small_schemas():
         try:
@@ -58,11 +58,13 @@ def served_schema(method: Method, parameters: Params) -> Schema:
             refusals.append(str(refusal))
         else:
             return schema
-    raise InputError(f"{method.name} serves none of the audit's schemas: {refusals[0]} Give one with --schema.")
+    raise InputError(
+        f"{method.name} accepts none of the built-in audit schemas: {refusals[0]} Give a schema with --schema."
+    )
 
 
 def settings_of(method: Method) -> tuple[dict[str, Any], ...]:
-    """Parameters beside epsilon for each of the method's modes: its own proposals, or the least it asks for."""
+    """Parameters without epsilon for each mode of a method: those it proposes, or only the required ones."""
     proposed: tuple[dict[str, Any], ...] = getattr(method, "audited", ())
     required = {
         name: SMALLEST_GROUP
@@ -73,13 +75,13 @@ def settings_of(method: Method) -> tuple[dict[str, Any], ...]:
 
 
 def parameters_for(method: Method, epsilon: object, settings: dict[str, Any]) -> Params:
-    """Parameters with an epsilon where the method has one."""
+    """The parameters of a mode, with epsilon if the method has this parameter."""
     has_epsilon = "epsilon" in method.parameters.model_fields
     return method.parameters(**{**settings, **({"epsilon": epsilon} if has_epsilon else {})})
 
 
 def declared_epsilon(guarantee: Guarantee) -> Fraction | None:
-    """What a guarantee says about neighbouring tables, proved or not; None where it says nothing."""
+    """The epsilon of a guarantee, proven or not; None if it declares none."""
     match guarantee:
         case PureDP(epsilon=epsilon) | Unproven(claim=PureDP(epsilon=epsilon)):
             return epsilon
@@ -88,7 +90,7 @@ def declared_epsilon(guarantee: Guarantee) -> Fraction | None:
 
 
 def audited_modes() -> list[tuple[Method, dict[str, Any]]]:
-    """Every method that declares an epsilon, in each mode it wants audited."""
+    """Every method that declares an epsilon, in each of its modes."""
     modes = [(method, settings) for method in METHODS for settings in settings_of(method)]
     return [each for each in modes if _declares(*each)]
 

@@ -1,15 +1,15 @@
-"""The neighbour law: no query may move further between neighbouring tables than its `sensitivity` says.
+"""The neighbour law: between neighbouring tables, the answer to a query changes by at most its declared sensitivity.
 
-One function for every query there is. Given coded rows and one or two further records, it builds neighbouring tables,
-answers the query on both by exact counts, and compares the change with the declared bound, the claim of monotonicity
-and the claim to depend on a region alone.
+The checks work for every query. Given coded rows and one or two further records, they build neighbouring tables,
+compute the exact answers on both, and compare the change with what the query declares: its sensitivity, whether it is
+monotone, and the region or parts outside which a record has no effect.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from scumble.auditing.neighbours import candidate_pairs
+from scumble.auditing.neighbours import CodedRecord, candidate_pairs
 from scumble.auditing.recording_holder import RecordingHolder, Repeat
 from scumble.engines.coding import code_type
 from scumble.engines.memory import MemoryEngine
@@ -23,45 +23,42 @@ from scumble.privacy.holder import Tabulates
 from scumble.privacy.noise import Noise, PaidNoise
 from scumble.privacy.query import Choice, Query, RowChoice, RowQuery
 
-CodedRecord = Sequence[int]
-"""The codes of one record, an entry for each attribute of the schema in order."""
-
 
 def check_added_record(
     query: Query | RowQuery, schema: Schema, rows: Sequence[CodedRecord], record: CodedRecord
 ) -> None:
-    """Under add-remove: a table, and the same with one more record. Removing is the same pair the other way round."""
+    """Check a query under add-remove: on a table, and on the same table with one more record."""
     before = exact_answer(query, schema, rows)
     after = exact_answer(query, schema, [*rows, record])
     declared = query.sensitivity(Unit.ADD_REMOVE)
     _check_bound(query, before, after, declared.bound, f"adding {tuple(record)} to {_shown(rows)}")
     if declared.monotone and (after < before).any():
-        raise CheckError(f"{query!r} claims monotone scores; adding {tuple(record)} to {_shown(rows)} lowers one.")
+        raise CheckError(f"{query!r} declares monotone scores; adding {tuple(record)} to {_shown(rows)} lowers one.")
     if isinstance(query, RowQuery):
         _check_parts(query, before, after, record)
     elif query.region is not None and not _inside(query, schema, record) and (after != before).any():
-        raise CheckError(f"{query!r} claims a region; {tuple(record)} lies outside and moves the answer.")
+        raise CheckError(f"{query!r} declares a region; {tuple(record)} lies outside of it and changes the answer.")
 
 
 def check_replaced_record(
     query: Query | RowQuery, schema: Schema, rows: Sequence[CodedRecord], record: CodedRecord, other: CodedRecord
 ) -> None:
-    """Under replace: two tables of the same size that differ in one record."""
+    """Check a query under replace: on two tables of the same size that differ in one record."""
     before = exact_answer(query, schema, [*rows, record])
     after = exact_answer(query, schema, [*rows, other])
     bound = query.sensitivity(Unit.REPLACE).bound
-    _check_bound(query, before, after, bound, f"{tuple(record)} replaced by {tuple(other)} in {_shown(rows)}")
+    _check_bound(query, before, after, bound, f"replacing {tuple(record)} by {tuple(other)} in {_shown(rows)}")
 
 
 def exact_answer(query: Query | RowQuery, schema: Schema, rows: Sequence[CodedRecord]) -> Integers:
-    """A query's answer without noise. For laws, never for private rows."""
+    """The exact answer to a query, without noise. Never use it on private rows."""
     if isinstance(query, RowQuery):
         return query.answer(engine_of(schema, rows).blocks())
     return query.answer(engine_of(schema, rows).tabulate(query.tabulation))
 
 
 def engine_of(schema: Schema, rows: Sequence[CodedRecord]) -> MemoryEngine:
-    """An engine over coded rows."""
+    """An engine for coded rows."""
     columns = np.array(rows, dtype=np.int64).reshape(len(rows), len(schema.attributes)).T
     block = tuple(
         column.astype(code_type(attribute.domain.size))
@@ -71,18 +68,18 @@ def engine_of(schema: Schema, rows: Sequence[CodedRecord]) -> MemoryEngine:
 
 
 def _check_parts(query: RowQuery, before: Integers, after: Integers, record: CodedRecord) -> None:
-    """A line of the answer may move only for a record inside its box."""
+    """A line of the answer may change only if the record lies inside the box of that line."""
     for number, box in enumerate(query.parts):
         inside = all(low <= code < high for code, (low, high) in zip(record, box, strict=True))
         if not inside and (before[number] != after[number]).any():
-            raise CheckError(f"{query!r} claims the part {box}; {tuple(record)} lies outside and moves its line.")
+            raise CheckError(f"{query!r} declares the part {box}; {tuple(record)} lies outside and changes its line.")
 
 
 def _check_bound(query: Query | RowQuery, before: Integers, after: Integers, bound: int, what: str) -> None:
     change = np.abs(after - before)
-    moved = int(change.max(initial=0)) if isinstance(query, Choice | RowChoice) else int(change.sum())
-    if moved > bound:
-        raise CheckError(f"{query!r} declares a sensitivity of {bound}; {what} moves it by {moved}.")
+    changed = int(change.max(initial=0)) if isinstance(query, Choice | RowChoice) else int(change.sum())
+    if changed > bound:
+        raise CheckError(f"{query!r} declares a sensitivity of {bound}; {what} changes the answer by {changed}.")
 
 
 def _inside(query: Query, schema: Schema, record: CodedRecord) -> bool:
@@ -98,7 +95,7 @@ def _shown(rows: Sequence[CodedRecord]) -> str:
 
 
 class QueryRecorder(RecordingHolder):
-    """The shipped holder, which also keeps the queries it answered."""
+    """The shipped holder, which also records the queries it answers."""
 
     def __init__(self, *, engine: Tabulates, noise: Noise, plan: Plan) -> None:
         super().__init__(engine=engine, noise=noise, plan=plan)
@@ -109,10 +106,10 @@ class QueryRecorder(RecordingHolder):
         self.queries.append(query)
 
 
-def check_asked_queries(method: Method, schema: Schema, parameters: Params) -> int:
-    """Check the sensitivity of every query of one run on every candidate pair of tables; returns how many there were.
+def check_query_sensitivities(method: Method, schema: Schema, parameters: Params) -> int:
+    """Check the neighbour law for every query of one run, on every candidate pair. Returns the number of queries.
 
-    Methods that promise no differential privacy, or whose claim is unproven, are not checked.
+    Methods without differential privacy, or with an unproven guarantee, are not checked.
     """
     planned = method.plan(schema, parameters)
     if allows_exact_answers(planned.guarantee):
