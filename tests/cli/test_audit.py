@@ -129,7 +129,8 @@ def test_the_report_shows_a_refuted_method() -> None:
 
 
 def test_the_older_name_of_runs_still_works() -> None:
-    options = {"epsilon": "1", "leaves": True, "variations": 0, "workers": 1, "confidence": "0.999999"}
+    pair = Pair(first=(), second=((0, 0, 0),), why="An empty table and one record")
+    options = {"epsilon": "1", "leaves": True, "variations": 0, "workers": 1, "pairs": [pair]}
     assert scumble.audit(judged=200, **options).judged == scumble.audit(runs=200, **options).judged == 200
     with pytest.raises(InputError, match="two names of one option"):
         scumble.audit(runs=200, judged=200, **options)

@@ -52,7 +52,7 @@ VERBS: Mapping[str, Verb] = {
     "audit": Verb(
         module="audit",
         attribute="audit_",
-        help="Look for a violation of the declared epsilon by running the shipped code on neighbouring tables.",
+        help="Search for a violation of the declared epsilon by running a method many times on neighbouring tables.",
     ),
     "compare": Verb(
         module="compare",

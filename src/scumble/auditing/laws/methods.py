@@ -32,10 +32,10 @@ ANSWER_PATTERNS = 6
 def check_method(method: Method, schema: Schema, parameters: Params) -> None:
     """Check every law of methods on one schema that the method accepts: the call for authors of methods.
 
-    The plan needs no data and sums to the declared epsilon. A run spends only what was planned, uses only answers that it
-    paid for, publishes only what follows from these answers, and makes queries whose declared sensitivity is not exceeded
-    on any pair of neighbouring tables that is tried. A violation raises `CheckError`, which names the method and the
-    fault. Passing is evidence, not a proof.
+    The plan needs no data and sums to the declared epsilon. A run spends only what was planned, uses only answers that
+    it paid for, publishes only what follows from these answers, and makes queries whose declared sensitivity is not
+    exceeded on any pair of neighbouring tables that is tried. A violation raises `CheckError`, which names the method
+    and the fault. Passing is evidence, not a proof.
     """
     check_plan(method, schema, parameters)
     check_spending(method, schema, parameters)
