@@ -76,7 +76,7 @@ class Attack:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CodedTable:
+class WeightedRows:
     """Rows as codes of the schema, one column for each attribute. Row i stands for `weights[i]` records."""
 
     codes: Integers
@@ -103,7 +103,7 @@ def attack_release(folder: str | Path, *, train: Any, control: Any, delimiter: s
     ]
 
 
-def membership(published: CodedTable, members: CodedTable, others: CodedTable, allowed: float | None) -> Attack:
+def membership(published: WeightedRows, members: WeightedRows, others: WeightedRows, allowed: float | None) -> Attack:
     """Guess that a person is in the release if their published values are commoner there than in the population. The
     attacker knows the population from one half of the control group and is tested on the other half."""
     half = len(others.codes) // 2
@@ -123,7 +123,12 @@ def membership(published: CodedTable, members: CodedTable, others: CodedTable, a
 
 
 def attribute_inference(
-    published: CodedTable, members: CodedTable, others: CodedTable, secret: int, schema: Schema, allowed: float | None
+    published: WeightedRows,
+    members: WeightedRows,
+    others: WeightedRows,
+    secret: int,
+    schema: Schema,
+    allowed: float | None,
 ) -> Attack:
     """Guess one attribute from all others: the commonest value among published records that agree with the person."""
     name = schema.attributes[secret].name
@@ -138,7 +143,7 @@ def attribute_inference(
     )
 
 
-def linkage(published: CodedTable, members: CodedTable, others: CodedTable, allowed: float | None) -> Attack:
+def linkage(published: WeightedRows, members: WeightedRows, others: WeightedRows, allowed: float | None) -> Attack:
     """Use the release to link two files about the same people, each with half of the attributes."""
     columns = published.codes.shape[1]
     return _guess(
@@ -152,7 +157,7 @@ def linkage(published: CodedTable, members: CodedTable, others: CodedTable, allo
     )
 
 
-def singling_out(published: CodedTable, members: CodedTable, others: CodedTable) -> Attack:
+def singling_out(published: WeightedRows, members: WeightedRows, others: WeightedRows) -> Attack:
     """Pick published values that stand for a single record; succeed if exactly one person has them. Both groups are cut
     to the same size, so that their rates can be compared."""
     merged = _keys([published.codes])[0]
@@ -175,9 +180,9 @@ def singling_out(published: CodedTable, members: CodedTable, others: CodedTable)
 def _guess(
     name: str,
     how: str,
-    published: CodedTable,
-    members: CodedTable,
-    others: CodedTable,
+    published: WeightedRows,
+    members: WeightedRows,
+    others: WeightedRows,
     secret: Sequence[int],
     allowed: float | None,
 ) -> Attack:
@@ -228,12 +233,12 @@ def _most_allowed(release: Release) -> float | None:
     return None if epsilon is None else math.tanh(float(epsilon) / 2)
 
 
-def published_table(release: Release) -> CodedTable:
+def published_table(release: Release) -> WeightedRows:
     """The recommended table of a release, which is the most detailed one, as weighted rows of codes."""
     schema, rows = release.tables[release.recommended], release.rows_of(release.recommended)
     if rows is not None:
         columns = [codes_of(rows[a.name], schema, a.name) for a in schema.attributes]
-        return CodedTable(codes=np.stack(columns, axis=1), weights=np.ones(len(columns[0])))
+        return WeightedRows(codes=np.stack(columns, axis=1), weights=np.ones(len(columns[0])))
     count = release.cells.count
     shape = [attribute.domain.size for attribute in schema.predictors]
     places = digits_of(np.arange(len(count)), shape)
@@ -243,14 +248,14 @@ def published_table(release: Release) -> CodedTable:
         np.tile(np.arange(classes), len(count)) if a.name == schema.target else np.repeat(codes[a.name], classes)
         for a in schema.attributes
     ]
-    return CodedTable(codes=np.stack(columns, axis=1), weights=count.ravel().astype(np.float64))
+    return WeightedRows(codes=np.stack(columns, axis=1), weights=count.ravel().astype(np.float64))
 
 
-def _coded(source: Source, schema: Schema) -> CodedTable:
+def _coded(source: Source, schema: Schema) -> WeightedRows:
     check_columns(source, schema)
     blocks = [np.stack(block, axis=1).astype(np.int64) for block in code_blocks(source.batches(schema), schema)]
     codes = np.concatenate([np.zeros((0, len(schema.attributes)), dtype=np.int64), *blocks])
-    return CodedTable(codes=codes, weights=np.ones(len(codes)))
+    return WeightedRows(codes=codes, weights=np.ones(len(codes)))
 
 
 def _keys(parts: list[Integers]) -> list[Integers]:
