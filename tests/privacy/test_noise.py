@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selection_laws import exponential_law, permute_and_flip_law
 
-from scumble.privacy import noise as noise_module
+from scumble.privacy import measurements
 from scumble.privacy.noise import PaidNoise, Selection, laplace_scale, laplace_variance, selection_scale, simulation
 
 DRAWS = 60_000
@@ -85,15 +85,15 @@ def test_both_laws_are_laws(scores: list[int], scale: float) -> None:
 def test_no_scale_is_rounded_below_its_budget(
     epsilon: Fraction, sensitivity: int, monotone: bool, selection: Selection
 ) -> None:
-    laplace = noise_module._laplace(sensitivity, epsilon)
+    laplace = measurements.laplace(sensitivity, epsilon)
     assert Fraction(laplace.map(sensitivity)) <= epsilon
-    measurement = noise_module._select(sensitivity, monotone, epsilon, selection)
-    told = Fraction(measurement.map(sensitivity))
-    assert told <= (epsilon if selection is Selection.PERMUTE_AND_FLIP else epsilon**2 / 8)
+    measurement = measurements.selection(sensitivity, monotone, epsilon, selection)
+    bound = Fraction(measurement.map(sensitivity))
+    assert bound <= (epsilon if selection is Selection.PERMUTE_AND_FLIP else epsilon**2 / 8)
 
 
 def test_a_float_scale_alone_would_overspend() -> None:
-    """Why `_within` looks for the scale: 1/eps as a float is often an ulp too small."""
+    """Why `measurements._within` looks for the scale: 1/eps as a float is often an ulp too small."""
     overspent = 0
     for denominator in range(1, 400):
         epsilon = Fraction(denominator, 7)
