@@ -270,3 +270,13 @@ def test_one_floor_per_group_keeps_the_bound_and_a_floor_per_class_would_not() -
             assert np.abs(purity(groups + added) - purity(groups)).max() <= PURITY_SCALE
     third = np.array([0, 0, 1])
     assert np.abs(careless(many + third) - careless(many)).max() == PURITY_SCALE + 1
+
+
+@pytest.mark.parametrize("classes", [2, 3, 50])
+def test_purity_keeps_its_bound_for_any_number_of_records(classes: int) -> None:
+    """Counts of up to 2^40 records: clipped, so that no square leaves 64 bits, and still within the bound."""
+    sizes = [2**power + shift for power in range(20, 41) for shift in (-1, 0, 1)]
+    groups = np.array([[size, *([size // 3] * (classes - 1))] for size in sizes])
+    for added in np.eye(classes, dtype=np.int64):
+        assert (purity(groups) >= 0).all()
+        assert np.abs(purity(groups + added) - purity(groups)).max() <= PURITY_SCALE

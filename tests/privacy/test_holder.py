@@ -181,6 +181,28 @@ def test_log_weights_are_exact_offsets_in_score_units() -> None:
     np.testing.assert_array_equal(scores, plain * 2**OFFSET_BITS + offset)
 
 
+class HugeScores(ValueScores):
+    """Scores at the ends of 64 bits, as very many records give them."""
+
+    def answer(self, counts: Counts) -> Integers:
+        ends = [-(2**62), -(2**47), 0, 2**46, 2**47, 2**62]
+        return np.array([*ends, *([0] * (len(self.candidates) - len(ends)))], dtype=np.int64)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1), Fraction(1, 10**9), Fraction(1, 10**15)])
+def test_scores_and_offsets_are_clipped_and_never_wrap(epsilon: Fraction) -> None:
+    noise = Recording()
+    holder = holder_of(Spend(label="split", epsilon=epsilon), noise=noise)
+    plain = splits(0, 8)
+    query = HugeScores(schema=SCHEMA, candidates=plain.candidates, score=Score.MAX, within=plain.within)
+    holder.choose(query, spend="split", log_weights=[-21.5, *([0.0] * (len(plain.candidates) - 1))])
+    scores, sensitivity, _, _, _ = noise.asked[0]
+    ordered = scores[1:6]
+    assert (np.diff(ordered) >= 0).all() and ordered[0] < 0 < ordered[-1], "the order of scores is kept"
+    assert scores[0] <= scores[1], "a negative offset lowers a score"
+    assert sensitivity == 2**OFFSET_BITS
+
+
 def test_the_same_counts_are_tabulated_once() -> None:
     class Counting:
         def __init__(self) -> None:

@@ -32,6 +32,9 @@ from scumble.privacy.query import (
 
 OFFSET_BITS = 16
 """Scores are multiplied by 2^16 before offsets are added, so that an offset in 2^-16 steps is exact."""
+LARGEST_SCORE, LARGEST_OFFSET = 2**62 - 1, 2**61
+"""Scores and offsets are clipped to these after multiplication, so that their sums stay within 64 bits. Clipping keeps
+sensitivity and monotonicity."""
 
 
 class Tabulates(Protocol):
@@ -200,10 +203,11 @@ class CentralHolder(Holder):
     ) -> int:
         monotone = sensitivity.monotone and price.unit is Unit.ADD_REMOVE
         scale = selection_scale(sensitivity=sensitivity.bound, monotone=monotone, epsilon=price.epsilon)
-        scores = exact << OFFSET_BITS
+        limit = LARGEST_SCORE >> OFFSET_BITS
+        scores = np.clip(exact, -limit, limit) << OFFSET_BITS
         if log_weights is not None:
             # Exact arithmetic is slow, and candidates are many where weights are few.
-            offsets = {weight: round(Fraction(weight) * scale * 2**OFFSET_BITS) for weight in set(log_weights)}
+            offsets = {weight: _offset(Fraction(weight) * scale) for weight in set(log_weights)}
             scores = scores + np.array([offsets[weight] for weight in log_weights], dtype=np.int64)
         return self._noise.select(
             scores,
@@ -212,3 +216,8 @@ class CentralHolder(Holder):
             epsilon=price.epsilon,
             selection=selection,
         )
+
+
+def _offset(score: Fraction) -> int:
+    """A public offset of a score in the units in which scores are compared."""
+    return max(-LARGEST_OFFSET, min(LARGEST_OFFSET, round(score * 2**OFFSET_BITS)))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
-from math import log2
+from math import isqrt, log2
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,8 @@ from scumble.privacy.query import MAJORITY, GroupChoice, Region, Run, Sensitivit
 
 PURITY_SCALE = 1 << 16
 ENTROPY_SCALE = 1 << 20
+LARGEST_SQUARES = 2**62
+"""The largest sum of squared class counts of a group: exact in 64 bits."""
 
 
 class Score(StrEnum):
@@ -56,10 +58,12 @@ class Candidate:
 def purity(groups: Integers) -> Integers:
     """Sum of squares over size, times 2^16, rounded down once per group; zero for an empty group.
 
-    Exact: with S = q n + r, floor(M S / n) = M q + floor(M r / n), and no product leaves 64 bits below 2^31 records.
+    Exact: with S = q n + r, floor(M S / n) = M q + floor(M r / n). Counts are clipped to a public limit (2^30 for two
+    classes), so that no square leaves 64 bits. One record changes a clipped count by at most one, as it does a count.
     """
-    size = groups.sum(axis=-1)
-    squares = np.einsum("...c,...c->...", groups, groups)
+    clipped = np.minimum(groups, isqrt(LARGEST_SQUARES // groups.shape[-1]))
+    size = clipped.sum(axis=-1)
+    squares = np.einsum("...c,...c->...", clipped, clipped)
     quotient, remainder = np.divmod(squares, np.maximum(size, 1))
     return PURITY_SCALE * quotient + PURITY_SCALE * remainder // np.maximum(size, 1)
 
