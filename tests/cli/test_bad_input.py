@@ -69,9 +69,19 @@ def parquet(folder: Path) -> None:
 
 # What, the change of the folder, the changed options, what the message must say.
 FILES: list[Case] = [
-    ("missing data", None, {"data": "nobody.csv"}, ("There is no file nobody.csv", "Give a CSV or Parquet file")),
+    (
+        "missing data",
+        None,
+        {"data": "nobody.csv"},
+        ("The file nobody.csv does not exist", "Give a CSV or Parquet file"),
+    ),
     ("data is a folder", None, {"data": "first"}, ("first is a folder", "Give a CSV or Parquet file")),
-    ("missing schema", None, {"schema": "none.yaml"}, ("no schema file none.yaml", "scumble schema draft")),
+    (
+        "missing schema",
+        None,
+        {"schema": "none.yaml"},
+        ("The schema file none.yaml does not exist", "scumble schema draft"),
+    ),
     ("schema is a folder", None, {"schema": "first"}, ("The schema file first cannot be read", "Give a UTF-8")),
     (
         "wrong delimiter",
@@ -86,13 +96,13 @@ FILES: list[Case] = [
         "unknown column",
         schema(("  age:", "  height:")),
         {},
-        ("people.csv: no column 'height'", "Correct the name in the schema"),
+        ("people.csv has no column 'height'", "Correct the name in the schema"),
     ),
     (
         "duplicate column",
         write("people.csv", f"age,{HEADER}\n1,1,Lawyer,no\n"),
         {},
-        ("people.csv: the column 'age' stands twice", "Rename one"),
+        ("people.csv: the column 'age' occurs twice", "Rename one"),
     ),
     ("not UTF-8", write("people.csv", b"\xff\xfeage\n"), {}, ("people.csv is not UTF-8 text", "Convert it")),
     ("no bytes at all", write("people.csv", ""), {}, ("people.csv: its first line has none", "have a header?")),
@@ -106,7 +116,7 @@ FILES: list[Case] = [
         "no gzip",
         write("people.csv.gz", "age"),
         {"data": "people.csv.gz"},
-        ("people.csv.gz cannot be read: it is no gzip file", "Check"),
+        ("people.csv.gz cannot be read: it is not a complete gzip file", "Check"),
     ),
     (
         "gzip cut short",
@@ -114,8 +124,8 @@ FILES: list[Case] = [
         {"data": "people.csv.gz"},
         ("people.csv.gz cannot be read", "Check the file"),
     ),
-    ("no Parquet", write("x.parquet", "age"), {"data": "x.parquet"}, ("x.parquet is no Parquet file", "Give a")),
-    ("lists", parquet, {"data": "lists.parquet"}, ("lists.parquet: the column 'age' holds lists", "Take it apart")),
+    ("no Parquet", write("x.parquet", "age"), {"data": "x.parquet"}, ("x.parquet is not a Parquet file", "Give a")),
+    ("lists", parquet, {"data": "lists.parquet"}, ("lists.parquet: the column 'age' contains lists", "Split it into")),
 ]
 
 SCHEMAS: list[Case] = [
@@ -128,9 +138,9 @@ SCHEMAS: list[Case] = [
         "no hierarchy file",
         job("{csv: none.csv}"),
         {},
-        ("'job'", "no hierarchy file none.csv", "relative to the schema"),
+        ("'job'", "The hierarchy file none.csv does not exist", "relative to the schema"),
     ),
-    ("no YAML", write("schema.yaml", "a: [1\nb: 2"), {}, ("schema.yaml, line 2", "not valid YAML", "Mend that line")),
+    ("no YAML", write("schema.yaml", "a: [1\nb: 2"), {}, ("schema.yaml, line 2", "not valid YAML", "Fix that line")),
     ("no mapping", write("schema.yaml", "- 1"), {}, ("schema.yaml is not a mapping", "Start it with")),
     ("other format", schema(("schema/1", "schema/9")), {}, ("schema.yaml", "scumble", "schema/1")),
     ("unknown key", schema(("target", "traget")), {}, ("schema.yaml", "traget", "scumble schema format")),
@@ -240,7 +250,7 @@ MACHINE: list[Case] = [
         "read-only",
         None,
         {"out": "/proc/out"},
-        ("No folder /proc/out can be made", "Nothing was charged", "another --out"),
+        ("Cannot create the folder /proc/out", "Nothing was charged", "another --out"),
     ),
     ("below a file", None, {"out": "people.csv/out"}, ("people.csv/out", "Nothing was charged", "another --out")),
     ("too long", None, {"out": "new/" + "x" * 300}, ("File name too long", "Nothing was charged", "another --out")),
@@ -380,7 +390,7 @@ def test_a_mistyped_ledger_is_not_made(folder: Path, ledger: Path, words: list[s
     with nothing_happens(folder, ledger):
         ended = scumble("ledger", *words, "--ledger", "leger.db")
     assert ended.code == 2
-    assert "There is no ledger leger.db" in ended.error
+    assert "The ledger leger.db does not exist" in ended.error
 
 
 def test_to_look_at_no_ledger_makes_none(folder: Path, ledger: Path) -> None:
@@ -412,12 +422,12 @@ def test_a_grant_that_makes_no_sense_is_refused(folder: Path, ledger: Path, word
 @pytest.mark.parametrize(
     ("change", "options", "says"),
     [
-        (write("people.csv", people(9) + "1,Lawyer\n"), {}, "people.csv is no well-formed CSV"),
-        (write("people.csv", people(9).encode() + b"1,\xff,no\n"), {}, "people.csv is no well-formed CSV"),
+        (write("people.csv", people(9) + "1,Lawyer\n"), {}, "people.csv is not valid CSV"),
+        (write("people.csv", people(9).encode() + b"1,\xff,no\n"), {}, "people.csv is not valid CSV"),
         (
             write("people.csv.gz", gzip.compress(people(5000).encode())[:-4000]),
             {"data": "people.csv.gz"},
-            "people.csv.gz is no well-formed CSV",
+            "people.csv.gz is not valid CSV",
         ),
         (
             schema(("target:", "unit: replace\nrows: 51\ntarget:")),
@@ -450,17 +460,17 @@ def test_a_fault_found_after_the_charge_says_that_the_charge_stands(
         (["verify", "nowhere"], "nowhere holds no release.json"),
         (["verify", "people.csv"], "people.csv"),
         (["evaluate", "nowhere", "--test", "people.csv"], "nowhere holds no release.json"),
-        (["evaluate", "first", "--test", "none.csv"], "There is no file none.csv"),
-        (["evaluate", "first", "--test", "people.csv", "--train", "none.csv"], "There is no file none.csv"),
+        (["evaluate", "first", "--test", "none.csv"], "The file none.csv does not exist"),
+        (["evaluate", "first", "--test", "people.csv", "--train", "none.csv"], "The file none.csv does not exist"),
         (["evaluate", "first", "--test", "people.csv", "--table", "coarse"], "no coarse.csv"),
         (["evaluate", "first", "--test", "schema.yaml"], "schema.yaml: its first line has none"),
         (["evaluate", "first"], "--test"),
-        (["plan", "--schema", "none.yaml", "--epsilon", "1"], "no schema file none.yaml"),
+        (["plan", "--schema", "none.yaml", "--epsilon", "1"], "The schema file none.yaml does not exist"),
         (["plan", "--schema", "schema.yaml"], "--epsilon is missing"),
         (["plan", "--schema", "schema.yaml", "--epsilon", "0"], "must be above zero"),
-        (["schema", "check", "none.yaml"], "no schema file none.yaml"),
-        (["schema", "check", "schema.yaml", "none.csv"], "There is no file none.csv"),
-        (["schema", "draft", "none.csv"], "There is no file none.csv"),
+        (["schema", "check", "none.yaml"], "The schema file none.yaml does not exist"),
+        (["schema", "check", "schema.yaml", "none.csv"], "The file none.csv does not exist"),
+        (["schema", "draft", "none.csv"], "The file none.csv does not exist"),
         (["schema", "draft", "people.csv", "--target", "wage"], "no column 'wage'"),
         (["schema", "draft", "people.csv", "--out", "schema.yaml"], "schema.yaml exists already"),
         (["schema", "hierarchy", "schema.yaml", "age", "--out", "age.csv"], "'age' is numeric"),

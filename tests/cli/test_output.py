@@ -47,7 +47,7 @@ def test_progress_is_shown_on_a_terminal_when_the_work_lasts(
 ) -> None:
     text = io.StringIO()
     monkeypatch.setattr(output, "err", Console(file=text, force_terminal=terminal, width=80))
-    monkeypatch.setattr(output, "PATIENCE_SECONDS", patience)
+    monkeypatch.setattr(output, "QUIET_SECONDS", patience)
     with output.progress_bar() as progress:
         progress("reading rows", 1, 2)
         progress("reading rows", 2, 2)

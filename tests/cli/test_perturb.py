@@ -263,7 +263,7 @@ def test_folders_with_the_sentence_of_version_0_1_verify(tmp_path: Path, strengt
 
 
 def test_other_folders_and_models_are_refused(source: Path) -> None:
-    assert "holds no noise model" in scumble("mine", "train", source, "--out", "m.json").error
+    assert "does not contain a noise model" in scumble("mine", "train", source, "--out", "m.json").error
     perturb(source, "--accept", "interval", "--withhold", "group")
     assert "no class to learn" in scumble("mine", "train", "out", "--out", "m.json").error
     assert "algorithm 'magic'" in scumble("mine", "train", "out", "--out", "m.json", "--algorithm", "magic").error

@@ -185,7 +185,7 @@ def test_a_release_in_words_says_what_was_made_promised_and_charged(folder: Path
 def test_names_that_look_like_markup_are_printed_as_they_are(folder: Path) -> None:
     assert "[red]out[/red] :cat:: " in release(out="[red]out[/red] :cat:", dataset="[b]x[/b] :dog:").out
     grant = scumble("ledger", "grant", "[b]x[/b] :dog:", "2", "--reason", "[i]why[/i] :owl:")
-    assert "[b]x[/b] :dog:: the ceiling is 2" in grant.out
+    assert "[b]x[/b] :dog:: the ceiling is now 2" in grant.out
     shown = scumble("ledger", "show").out
     assert "[b]x[/b] :dog:" in shown
     assert ":owl:" in shown
@@ -326,7 +326,7 @@ def test_the_ledger_in_words(released: Path) -> None:
     assert "people (add-remove): 1 of 1 spent" in shown.out
     assert "diffgen, charged 1" in shown.out
     assert max(map(len, shown.out.splitlines()[1:])) <= 80
-    assert scumble("ledger", "verify").out == "4 entries: the chain and the arithmetic hold.\n"
+    assert scumble("ledger", "verify").out == "4 entries: the hash chain and the arithmetic are valid.\n"
 
 
 # ------------------------------------------------------------------------------------------------------------- verify
@@ -394,7 +394,7 @@ def test_an_evaluation_in_words_is_for_the_owner_alone(released: Path) -> None:
     assert ended.code == 0
     for line in ("pruned tree on the release", "boosting on the raw rows", "always the commonest class"):
         assert line in ended.out
-    assert "for you alone" in ended.err
+    assert "Do not publish them" in ended.err
 
 
 # ------------------------------------------------- private values are never at fault: these are all ordinary releases
@@ -475,7 +475,7 @@ def test_the_demo_runs_every_time_in_the_same_folder(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SCUMBLE_LEDGER", str(tmp_path / "never.db"))
     first = scumble("demo")
-    assert (first.code, "for you alone" in first.err) == (0, True)
+    assert (first.code, "Do not publish them" in first.err) == (0, True)
     assert "refused, exit code 3" in first.out
     before = contents(tmp_path / "scumble-demo", tmp_path / "scumble-demo" / "ledger.db")
     second = scumble("demo", "--out", "scumble-demo", "--json").json
@@ -508,7 +508,7 @@ def test_the_python_verbs_take_frames(folder: Path, ledger: Path, library: Any) 
 
 
 def test_the_python_verbs_say_what_they_do_not_take(folder: Path) -> None:
-    with pytest.raises(api.InputError, match="A dict is no table"):
+    with pytest.raises(api.InputError, match="A dict is not a table"):
         api.release({"age": [1]}, schema=folder / "schema.yaml", epsilon=1, out=folder / "out")
     with pytest.raises(api.InputError, match="it has no parameter 'epsilom'"):
         api.plan(schema=folder / "schema.yaml", epsilon=1, epsilom=2)

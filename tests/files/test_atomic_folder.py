@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from scumble.errors import InputError, ScumbleError
-from scumble.files.atomic_folder import PREFIX, YOUNG_SECONDS, staging
+from scumble.files.atomic_folder import GRACE_SECONDS, PREFIX, staging
 
 RUN = """
 import sys, time
@@ -32,7 +32,7 @@ def unfinished(folder: Path) -> list[Path]:
 
 
 def make_old(folder: Path) -> None:
-    long_ago = time.time() - 2 * YOUNG_SECONDS
+    long_ago = time.time() - 2 * GRACE_SECONDS
     os.utime(folder, (long_ago, long_ago))
 
 
@@ -101,7 +101,7 @@ def test_a_target_that_appears_meanwhile_is_refused_and_left_alone(tmp_path: Pat
     with staging(target) as stage:
         (stage.folder / "a.csv").write_text("a", encoding="utf-8")
         target.mkdir()
-        with pytest.raises(InputError, match="appeared"):
+        with pytest.raises(InputError, match="was created during the run"):
             stage.publish()
     assert list(tmp_path.iterdir()) == [target]
     assert list(target.iterdir()) == []
@@ -114,7 +114,7 @@ def test_two_runs_for_one_target_end_in_one_release(tmp_path: Path) -> None:
         with staging(target) as quick:
             (quick.folder / "who").write_text("quick", encoding="utf-8")
             quick.publish()
-        with pytest.raises(InputError, match="appeared"):
+        with pytest.raises(InputError, match="was created during the run"):
             slow.publish()
     assert (target / "who").read_text(encoding="utf-8") == "quick"
     assert list(tmp_path.iterdir()) == [target]

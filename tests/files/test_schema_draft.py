@@ -111,7 +111,7 @@ def test_data_sets_are_found_where_the_setting_says(tmp_path: Path, monkeypatch:
     with pytest.raises(InputError, match="does not contain adult"):
         datasets.load("adult")
     (tmp_path / "adult.csv").write_text("age\n5\n", encoding="utf-8")
-    with pytest.raises(InputError, match="no schema file"):
+    with pytest.raises(InputError, match="does not exist"):
         datasets.load("adult")
     (tmp_path / "adult.schema.yaml").write_text(
         "scumble: schema/1\nattributes: {age: {numeric: {low: 0, high: 9, step: 1}}}", encoding="utf-8"

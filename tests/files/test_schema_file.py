@@ -81,7 +81,8 @@ def test_files_and_hierarchies_beside_them(tmp_path: Path) -> None:
     write_schema(schema, tmp_path / "again.yaml")
     assert read_schema(tmp_path / "again.yaml") == schema
     with pytest.raises(
-        InputError, match=re.escape(f"attribute 'work': There is no hierarchy file {tmp_path / 'x' / 'work.csv'}")
+        InputError,
+        match=re.escape(f"attribute 'work': The hierarchy file {tmp_path / 'x' / 'work.csv'} does not exist"),
     ):
         parse_schema(path.read_text(encoding="utf-8"), folder=tmp_path / "x")
 
@@ -205,8 +206,8 @@ MALFORMED = {
         "attribute 'x': A taxonomy has one root, here: 'Any', 'Other'",
     ),
     "no root": (attribute("{taxonomy: {}}"), "attribute 'x': A taxonomy has one root, here: none"),
-    "a list of leaves": (attribute("{taxonomy: {Any: [a, b]}}"), "attribute 'x': A taxonomy holds mappings only"),
-    "a leaf with a value": (attribute("{taxonomy: {Any: {a: 1}}}"), "attribute 'x': A taxonomy holds mappings only"),
+    "a list of leaves": (attribute("{taxonomy: {Any: [a, b]}}"), "attribute 'x': A taxonomy contains only mappings"),
+    "a leaf with a value": (attribute("{taxonomy: {Any: {a: 1}}}"), "attribute 'x': A taxonomy contains only mappings"),
     "a bottomless taxonomy": (
         attribute("{taxonomy: " + "".join(f"{{n{n}: " for n in range(3000)) + "}" * 3001),
         "too deep",
@@ -219,16 +220,19 @@ MALFORMED = {
         attribute("{taxonomy: {Any: {a: }}, missing: Any}"),
         "attribute 'x': The taxonomy names 'Any' twice",
     ),
-    "missing beside a lone root": (attribute("{taxonomy: {a: }, missing: '?'}"), "attribute 'x': 'a' is root and leaf"),
+    "missing beside a lone root": (
+        attribute("{taxonomy: {a: }, missing: '?'}"),
+        "attribute 'x': 'a' is both root and leaf",
+    ),
     "missing like an interval": (
         attribute("{numeric: {edges: [0, 1]}, missing: '[0,1)'}"),
         "attribute 'x': The label of missing values, '[0,1)', looks",
     ),
     "missing that joins nothing": (
         attribute("{classes: [a], missing: {label: b, joins: last}}"),
-        "attributes > x: joins goes with numeric",
+        "attributes > x: joins is for numeric attributes",
     ),
-    "cut without a taxonomy": (attribute("{classes: [a], cut: [a]}"), "attributes > x: a cut goes with a taxonomy"),
+    "cut without a taxonomy": (attribute("{classes: [a], cut: [a]}"), "attributes > x: a cut needs a taxonomy"),
     "cut of an unknown node": (
         attribute("{taxonomy: {Any: {a: }}, cut: [b]}"),
         "attribute 'x': The taxonomy has no node 'b'",

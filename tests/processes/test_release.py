@@ -27,7 +27,7 @@ from command_line import (
 )
 
 from scumble.errors import InputError
-from scumble.files.atomic_folder import YOUNG_SECONDS, staging
+from scumble.files.atomic_folder import GRACE_SECONDS, staging
 from scumble.privacy.ledger import Ledger
 
 LIFE = ["open", "reserve", "rows", "settle"]
@@ -100,7 +100,7 @@ def test_a_release_killed_at_any_moment_keeps_its_charge_and_leaves_no_half_fold
     left = leftovers(folder)
     assert left
     for unfinished in left:
-        long_ago = time.time() - YOUNG_SECONDS - 5
+        long_ago = time.time() - GRACE_SECONDS - 5
         os.utime(unfinished, (long_ago, long_ago))
     for ended, life in zip(killed, lives, strict=True):
         options = {"ledger": f"ledger{ended['number']}.db", "out": f"again{ended['number']}"}
@@ -254,7 +254,7 @@ def test_of_several_releases_into_one_folder_one_appears_and_all_charges_stand(f
     for number, each in enumerate(ended):
         found = accounts(folder / f"ledger{number}.db")
         if each["code"]:
-            assert re.search("exists already|appeared meanwhile", each["err"])
+            assert re.search("exists already|was created during the run", each["err"])
             assert ("The charge stands" in each["err"]) is bool(found)
     assert scumble("verify", "out").code == 0
 
@@ -272,7 +272,7 @@ def test_a_folder_that_appears_just_before_the_release_is_not_touched(
     monkeypatch.setattr(Path, "rename", rename_too_late)
     ended = release()
     assert ended.code == 2
-    assert "appeared meanwhile, and is never overwritten" in ended.error
+    assert "was created during the run, and is never overwritten" in ended.error
     assert "The charge stands" in ended.error
     assert [path.name for path in (folder / "out").iterdir()] == ["theirs"]
     assert leftovers(folder) == []

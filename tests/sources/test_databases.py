@@ -1,4 +1,4 @@
-"""Tables of databases as sources, `DATABASE::TABLE`: DuckDB in its file, PostgreSQL in a server of the test's own."""
+"""Database tables as sources, `DATABASE::TABLE`: a DuckDB file, and a PostgreSQL server that the tests start."""
 
 import os
 import shutil
@@ -92,11 +92,11 @@ def test_types_of_duckdb_are_read_as_their_text(database: Path) -> None:
 
 
 def test_what_is_no_table_of_duckdb(database: Path, tmp_path: Path) -> None:
-    assert "There is no DuckDB file" in refusal(f"{tmp_path}/absent.duckdb::x")
+    assert "absent.duckdb does not exist" in refusal(f"{tmp_path}/absent.duckdb::x")
     assert "has no table 'nobody'" in refusal(f"{database}::nobody")
     assert "has none of the schema's columns" in refusal(f"{database}::patients")
     schema = parse_schema("scumble: schema/1\nattributes: {day: {taxonomy: {Any: {a: , b: }}}}")
-    assert "holds lists or records" in refusal(f"{database}::wards.nested", schema)
+    assert "contains lists or records" in refusal(f"{database}::wards.nested", schema)
     (tmp_path / "text.duckdb").write_text("age\nZaphod\n" * 2000, encoding="utf-8")
     assert "cannot be opened as a DuckDB database" in refusal(f"{tmp_path}/text.duckdb::x")
 
@@ -112,7 +112,7 @@ def test_reading_leaves_a_database_as_it_was(database: Path) -> None:
 
 
 def programs() -> Path | None:
-    """The folder of the newest server: Debian's, or wherever PATH has one."""
+    """The folder of the newest server of Debian, or of the server in PATH."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/pg_ctl"))
     other = shutil.which("pg_ctl")
     return found[-1].parent if found else None if other is None else Path(other).parent
@@ -125,7 +125,7 @@ def unprivileged() -> list[str]:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """The address of a server that listens on a socket in its own folder only."""
+    """The address of a server that listens only on a socket in its folder."""
     binaries = programs()
     if binaries is None:
         message = "PostgreSQL is not installed (Debian: apt-get install postgresql)"
@@ -185,12 +185,12 @@ def test_what_is_no_table_of_postgresql(filled: str) -> None:
     message = refusal("postgresql://owner:secret@127.0.0.1:1/postgres::patients")
     assert "postgresql://owner@127.0.0.1:1/postgres cannot be read" in message
     assert "secret" not in message
-    assert "names no table" in refusal("postgresql://owner:secret@127.0.0.1/postgres")
+    assert "does not name a table" in refusal("postgresql://owner:secret@127.0.0.1/postgres")
 
 
 @pytest.mark.postgres
 def test_nothing_is_written(filled: str) -> None:
-    """The statement runs in a transaction that may read only: a view that writes is refused."""
+    """The query runs in a read-only transaction, so a view that writes is refused."""
     dbapi: Any = pytest.importorskip("adbc_driver_postgresql.dbapi")
     with dbapi.connect(filled) as connection, connection.cursor() as cursor:
         cursor.execute("CREATE SEQUENCE counter")

@@ -1,4 +1,4 @@
-"""Frames of other libraries, in and out: the same values in each, and no copy where none is needed."""
+"""Frames of other libraries, read and written: the same values in each, and no needless copy."""
 
 from pathlib import Path
 
@@ -70,7 +70,7 @@ def addresses(column: pa.ChunkedArray) -> set[int]:
 
 
 def test_no_copy_is_made_of_what_arrow_can_share() -> None:
-    """Numbers of every library, and text of Arrow's."""
+    """Numbers of every library and text of Arrow are not copied."""
     numbers = np.arange(10_000)
     arrow = pa.table({"n": numbers, "t": pa.array(["a", "b"] * 5_000)})
     source = open_source(arrow)
@@ -85,7 +85,7 @@ def test_no_copy_is_made_of_what_arrow_can_share() -> None:
 
 
 def to_frame_shares(arrow: pa.Table) -> bool:
-    """The way out: polars takes over Arrow's numbers as they lie."""
+    """polars uses the numbers of Arrow without a copy."""
     from narwhals import from_arrow
 
     return addresses(from_arrow(arrow.select(["n"]), backend="polars").to_native().to_arrow()["n"]) == addresses(

@@ -1,4 +1,4 @@
-"""Headers and file formats: each mistake has a message that says what to do, and none repeats what a file holds."""
+"""Headers and file formats. Every error says what to do, and none repeats the content of a file."""
 
 import gzip
 import re
@@ -54,7 +54,7 @@ def written(folder: Path, content: str | bytes, name: str = "people.csv") -> Pat
 
 
 def refusal(data: Any, **options: Any) -> str:
-    """The message of the refusal, after checking that nothing of the rows is in it or in what a log would show."""
+    """The error message, after checking that neither it nor its traceback shows anything of the rows."""
     with pytest.raises(InputError) as caught:
         read(data, **options)
     assert caught.value.exit_code == 2
@@ -64,7 +64,7 @@ def refusal(data: Any, **options: Any) -> str:
     return str(caught.value)
 
 
-# What is well-formed -------------------------------------------------------------------------------------------------
+# Valid input --------------------------------------------------------------------------------------------------------
 
 ONE = [(4, 0, 1)]
 WELL_FORMED: dict[str, str | bytes] = {
@@ -96,7 +96,7 @@ def test_a_header_alone_is_an_empty_table(tmp_path: Path) -> None:
     "leaf", ["010", "1.0", "1e3", "null", "NA", "nan", "true", "2020-01-31", "10:00:00", "-0", " 7"]
 )
 def test_text_of_csv_files_is_not_guessed_at(tmp_path: Path, leaf: str) -> None:
-    """A whole column of such cells would be taken for numbers, nothing, booleans or days."""
+    """Type inference would read a column of such cells as numbers, nulls, booleans or dates."""
     schema = parse_schema(f"scumble: schema/1\nattributes: {{x: {{taxonomy: {{Any: {{other: , '{leaf}': }}}}}}}}")
     assert read(written(tmp_path, f"x,y\n{leaf},1\n{leaf},2\n"), schema) == [(1,), (1,)]
 
@@ -109,7 +109,7 @@ def test_compressed_files_are_read_and_damaged_ones_refused(tmp_path: Path, endi
     assert read(path) == ONE
     assert open_source(path).name == "people"
     path.write_bytes(WELL_FORMED["plain"].encode())
-    assert f"it is no {called} file, or cut short" in refusal(path)
+    assert f"it is not a complete {called} file" in refusal(path)
 
 
 def test_a_pattern_is_one_table(tmp_path: Path) -> None:
@@ -124,9 +124,9 @@ def test_a_pattern_is_one_table(tmp_path: Path) -> None:
     assert read(f"{tmp_path}/people-[1].csv") == ONE
     assert read(tmp_path / "**" / "people-*") == ONE * 3
     assert open_source(tmp_path / "people-*").name == "people-*"
-    told: list[tuple[int, int | None]] = []
-    list(open_source(tmp_path / "people-*").batches(SCHEMA, lambda done, total: told.append((done, total))))
-    assert told == [(1, 2), (2, 2)]
+    progress: list[tuple[int, int | None]] = []
+    list(open_source(tmp_path / "people-*").batches(SCHEMA, lambda done, total: progress.append((done, total))))
+    assert progress == [(1, 2), (2, 2)]
 
 
 def test_a_name_that_looks_like_a_pattern_is_a_name_first(tmp_path: Path) -> None:
@@ -137,8 +137,8 @@ def test_every_file_of_a_pattern_is_checked(tmp_path: Path) -> None:
     written(tmp_path, WELL_FORMED["plain"], "people-1.csv")
     written(tmp_path, "age,work\n41.99887,Private\n", "people-2.csv")
     message = refusal(tmp_path / "people-*.csv")
-    assert "people-2.csv: no column 'income'" in message
-    assert "No file fits the pattern" in refusal(tmp_path / "nobody-*.csv")
+    assert "people-2.csv has no column 'income'" in message
+    assert "No file matches the pattern" in refusal(tmp_path / "nobody-*.csv")
 
 
 def test_another_delimiter(tmp_path: Path) -> None:
@@ -176,21 +176,21 @@ def test_names_of_sources(tmp_path: Path) -> None:
     assert open_source(pd.DataFrame({"a": [1]})).name == "frame"
 
 
-def test_progress_is_told_in_bytes_or_rows(tmp_path: Path) -> None:
-    told: list[tuple[int, int | None]] = []
+def test_progress_is_reported_in_bytes_or_rows(tmp_path: Path) -> None:
+    progress: list[tuple[int, int | None]] = []
     path = written(tmp_path, WELL_FORMED["plain"])
-    list(open_source(path).batches(SCHEMA, lambda done, total: told.append((done, total))))
-    assert told[-1] == (path.stat().st_size, path.stat().st_size)
+    list(open_source(path).batches(SCHEMA, lambda done, total: progress.append((done, total))))
+    assert progress[-1] == (path.stat().st_size, path.stat().st_size)
     pq.write_table(pa.table({"age": [1, 2], "work": ["", ""], "income": ["", ""]}), tmp_path / "people.parquet")
-    list(open_source(tmp_path / "people.parquet").batches(SCHEMA, lambda done, total: told.append((done, total))))
-    assert told[-1] == (2, 2)
+    list(open_source(tmp_path / "people.parquet").batches(SCHEMA, lambda done, total: progress.append((done, total))))
+    assert progress[-1] == (2, 2)
 
 
-# What is not ---------------------------------------------------------------------------------------------------------
+# Invalid input-------------------------------------------------------------------------------------------------------
 
 
 def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
-    assert "There is no file" in refusal(tmp_path / "absent.csv")
+    assert "absent.csv does not exist" in refusal(tmp_path / "absent.csv")
     assert f"is a folder. Give a CSV or Parquet file, or a pattern of such files: '{tmp_path}/*.parquet'" in refusal(
         tmp_path
     )
@@ -200,7 +200,7 @@ def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("delimiter", "shown"), [(";", "';'"), ("\t", "'tab'"), ("|", "'|'")])
 @pytest.mark.parametrize("name", ["people.csv", "people.csv.gz"])
-def test_a_wrong_delimiter_is_told(tmp_path: Path, delimiter: str, shown: str, name: str) -> None:
+def test_the_right_delimiter_is_suggested(tmp_path: Path, delimiter: str, shown: str, name: str) -> None:
     message = refusal(written(tmp_path, WELL_FORMED["plain"].replace(",", delimiter), name))
     assert f"--delimiter {shown}" in message
     message = refusal(written(tmp_path, WELL_FORMED["plain"], name), delimiter=delimiter)
@@ -222,16 +222,16 @@ def test_an_unknown_column_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("header", "said"),
     [
-        ("age,work,income,age", "the column 'age' stands twice"),
-        ("age,work,income,x,x", "a column stands twice"),
-        ('age,work,income,"age"', "the column 'age' stands twice"),
+        ("age,work,income,age", "the column 'age' occurs twice"),
+        ("age,work,income,x,x", "a column occurs twice"),
+        ('age,work,income,"age"', "the column 'age' occurs twice"),
     ],
 )
-def test_a_column_that_stands_twice(tmp_path: Path, header: str, said: str) -> None:
+def test_a_column_name_that_occurs_twice(tmp_path: Path, header: str, said: str) -> None:
     assert said in refusal(written(tmp_path, f"{header}\n{SECRET},5\n"))
 
 
-def test_a_column_that_stands_twice_in_a_frame() -> None:
+def test_a_column_name_that_occurs_twice_in_a_frame() -> None:
     columns = ["age", "work", "income", "age"]
     arrow = pa.table([[42], ["Private"], ["high"], [42]], names=columns)
     for frame in (arrow, pd.DataFrame([[42, "Private", "high", 42]], columns=columns), FrameSource(table=arrow)):
@@ -275,18 +275,18 @@ BAD_ROWS: dict[str, bytes] = {
 @pytest.mark.parametrize("name", ["people.csv", "people.csv.gz"])
 def test_rows_that_are_no_csv(tmp_path: Path, case: str, name: str) -> None:
     message = refusal(written(tmp_path, BAD_ROWS[case], name))
-    assert message.startswith(f"{tmp_path / name} is no well-formed CSV")
+    assert message.startswith(f"{tmp_path / name} is not valid CSV")
     assert "Private" not in message
 
 
 def test_gzip_that_is_none_or_cut_short(tmp_path: Path) -> None:
     (tmp_path / "plain.csv.gz").write_bytes(f"{HEADER}\n{SECRET}\n".encode())
     assert "cannot be read" in refusal(tmp_path / "plain.csv.gz")
-    # Rows that hardly compress, so that the header can be read and the cut is far behind it.
+    # Rows that hardly compress, so that the header is readable and the file is cut far behind it.
     noise = "".join(f"{number * number * 7919 % 1_000_003},{number % 89},Private,high\n" for number in range(20_000))
     whole = gzip.compress(f"{HEADER}\n{noise}".encode())
     (tmp_path / "short.csv.gz").write_bytes(whole[: len(whole) // 2])
-    assert "is no well-formed CSV" in refusal(tmp_path / "short.csv.gz")
+    assert "is not valid CSV" in refusal(tmp_path / "short.csv.gz")
     (tmp_path / "bad.csv.gz").write_bytes(whole[:20] + bytes(byte ^ 0xFF for byte in whole[20:60]) + whole[60:])
     assert "bad.csv.gz" in refusal(tmp_path / "bad.csv.gz")
 
@@ -295,7 +295,7 @@ def test_what_is_no_parquet(tmp_path: Path) -> None:
     for content in (b"", f"{HEADER}\n{SECRET}\n".encode(), b"PAR1" + b"Zaphod" * 50 + b"PAR1"):
         path = tmp_path / "people.parquet"
         path.write_bytes(content)
-        assert refusal(path).startswith(f"{path} is no Parquet file")
+        assert refusal(path).startswith(f"{path} is not a Parquet file")
 
 
 def test_parquet_that_is_damaged_behind_its_header(tmp_path: Path) -> None:
@@ -312,12 +312,12 @@ def test_lists_and_records_are_no_values(tmp_path: Path, column: list[Any]) -> N
     table = pa.table({"age": column, "work": ["Private"] * 2, "income": ["high"] * 2})
     pq.write_table(table, tmp_path / "people.parquet")
     for data in (table, tmp_path / "people.parquet"):
-        assert "the column 'age' holds lists or records" in refusal(data)
+        assert "the column 'age' contains lists or records" in refusal(data)
 
 
 @pytest.mark.parametrize("thing", [{"age": [42]}, [1, 2], 7, None, pl.LazyFrame({"age": [1]}), np.zeros(3)])
 def test_what_is_no_table(thing: Any) -> None:
-    assert f"A {type(thing).__name__} is no table" in refusal(thing)
+    assert f"A {type(thing).__name__} is not a table" in refusal(thing)
 
 
 MIXED: dict[str, Callable[[], pd.DataFrame]] = {
@@ -331,7 +331,7 @@ MIXED: dict[str, Callable[[], pd.DataFrame]] = {
 
 @pytest.mark.parametrize("case", MIXED)
 def test_a_column_of_pandas_that_mixes_types_is_read_as_text(case: str) -> None:
-    """Such a column is an ordinary one: a value that Arrow cannot convert must not stop a run, nor be shown."""
+    """A value that Arrow cannot convert must neither stop a run nor appear in a message."""
     schema = parse_schema("scumble: schema/1\nattributes: {age: {numeric: {low: 0, high: 100, step: 1}, missing: '?'}}")
     assert sorted(read(MIXED[case](), schema)) == [(42,), (42,), (100,), (100,)]
 

@@ -1,4 +1,4 @@
-"""Spark on two workers, processes of their own: what it reads, that an answer is one job, and that nothing is lost."""
+"""Spark with two worker processes: what it reads, that an answer is one job, and that a lost executor loses no rows."""
 
 import json
 import os
@@ -114,7 +114,7 @@ def test_a_table_of_the_catalogue(many: Path, expected: Counts) -> None:
 def test_what_is_no_csv_is_refused_without_showing_it(tmp_path: Path, capfd: Any, line: str) -> None:
     schema = parse_schema("scumble: schema/1\nattributes: {age: {numeric: {low: 0, high: 100, step: 10}}}")
     (tmp_path / "people.csv").write_text(f"age,name,ill\n5,Trillian,no\n{line}\n", encoding="utf-8")
-    with pytest.raises(InputError, match="people is no well-formed CSV") as caught:
+    with pytest.raises(InputError, match="people is not valid CSV") as caught:
         opened(tmp_path / "people.csv", schema)
     assert caught.value.__cause__ is None
     assert "Zaphod" not in "".join(map(str, [caught.value, *capfd.readouterr()]))
@@ -127,7 +127,7 @@ def test_what_spark_cannot_read_is_refused(tmp_path: Path) -> None:
             open_source(data, engine="spark")
     nested = session().createDataFrame(pa.table({"age": [[1], [2]]}))
     schema = parse_schema("scumble: schema/1\nattributes: {age: {numeric: {low: 0, high: 100, step: 10}}}")
-    with pytest.raises(InputError, match="holds lists or records"):
+    with pytest.raises(InputError, match="contains lists or records"):
         check_columns(open_source(nested), schema)
 
 
@@ -144,7 +144,7 @@ def test_an_answer_is_one_job_and_the_same_as_in_memory(engine: SparkEngine, exp
 
 
 def test_sql_grouping_sets_count_the_same(engine: SparkEngine, expected: Counts) -> None:
-    """An independent way: one GROUPING SETS query of Spark's over the coded rows."""
+    """An independent computation: one GROUPING SETS query over the coded rows."""
     columns = [pa.array(np.concatenate(column).astype(np.int32)) for column in zip(*engine.blocks(), strict=True)]
     names = [attribute.name for attribute in SCHEMA.attributes]
     session().createDataFrame(pa.table(columns, names=names)).createOrReplaceTempView("coded")
@@ -187,11 +187,11 @@ def test_a_lost_executor_changes_no_count(many: Path, expected: Counts) -> None:
     engine.close()
 
 
-# The whole line ------------------------------------------------------------------------------------------------------
+# A whole release ----------------------------------------------------------------------------------------------------
 
 
 def test_a_release_by_the_command_line(many: Path, tmp_path: Path) -> None:
-    """The driver may receive a megabyte of results all told, less than the coded rows: they never come to it."""
+    """The driver may receive one megabyte of results in total, which is less than the coded rows."""
     write_schema(SCHEMA, tmp_path / "schema.yaml")
     options = ["--schema", "schema.yaml", "--epsilon", "1", "--rounds", "3", "--out", "out", "--ledger", "ledger.db"]
     command = [sys.executable, "-m", "scumble", "release", str(many), *options, "--engine", "spark", "--json"]

@@ -13,9 +13,9 @@ from scumble.cli.verbs import Verbs
 from scumble.errors import ScumbleError
 
 INTERRUPTED = 130
-"""What typer makes of Ctrl-C. Ours is 1, and 5 where a charge stands, of which the release itself tells."""
-MOMENT = 0.05
-"""Seconds that a lost Ctrl-C waits."""
+"""The exit code of typer after Ctrl-C. This program exits with 1, or with 5 if a release was charged."""
+RESEND_SECONDS = 0.05
+"""Delay before a lost Ctrl-C is sent again."""
 
 app = typer.Typer(name="scumble", cls=Verbs, no_args_is_help=True, pretty_exceptions_enable=False)
 
@@ -26,8 +26,8 @@ def scumble() -> None:
 
 
 def main() -> None:
-    """Run the command line; what goes wrong becomes one line on standard error and an exit code."""
-    # pydantic would search every installed package for plugins, and scumble uses none.
+    """Run the command line. An error becomes one line on standard error and an exit code."""
+    # Otherwise pydantic searches all installed packages for plugins. scumble uses none.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     sys.unraisablehook = _interrupt_again
     try:
@@ -40,27 +40,27 @@ def main() -> None:
         code = INTERRUPTED
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        _fail(f"The machine failed: {place}{error.strerror or error}. See that the disk has room and is yours to use.")
+        _fail(f"The run failed: {place}{error.strerror or error}. Check free disk space and file permissions.")
     if code == INTERRUPTED:
         _fail("Interrupted.")
     sys.exit(code)
 
 
 def _interrupt_again(lost: Any) -> None:
-    """Ctrl-C that came while a library freed an object, where Python can only print it: let it come once more.
+    """Send Ctrl-C again if it came while a destructor ran, where Python only prints it.
 
-    A moment later, for here it would be lost again, as it would in the destructor.
+    It is sent a little later, because here and in the destructor it would be lost again.
     """
     if not issubclass(lost.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(lost)
         return
-    later = Timer(MOMENT, os.kill, (os.getpid(), signal.SIGINT))
+    later = Timer(RESEND_SECONDS, os.kill, (os.getpid(), signal.SIGINT))
     later.daemon = True
     later.start()
 
 
 def _usage(error: typer.TyperException) -> str:
-    """What was wrong with the words of a command; nothing where typer has printed its help instead."""
+    """What is wrong with the arguments of a command; empty if typer printed its help instead."""
     problem = error.format_message().rstrip(".")
     context = getattr(error, "ctx", None)
     return f"{problem}. See `{context.command_path if context else 'scumble'} --help`." if problem else ""

@@ -1,4 +1,4 @@
-"""`scumble demo`: the main job on built-in data."""
+"""`scumble demo`: the whole workflow on built-in data."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,11 +16,11 @@ def demo(
     *,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="The folder to make, with a number where it exists (default: scumble-demo)."),
+        typer.Option("--out", help="The folder to create; a number is appended if it exists (default: scumble-demo)."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """The main job on built-in data, start to finish, with a ledger of its own."""
+    """Run the whole workflow on built-in data, with a separate ledger."""
     if json:
         print_json(run_demo(out).to_json())
         return
@@ -28,7 +28,7 @@ def demo(
 
 
 class DemoPrinter:
-    """Prints the demo as it goes: the command a user would type, then what it says."""
+    """Prints each command of the demo and its output."""
 
     def command(self, text: str) -> None:
         out.print(f"\n$ {text}", style="bold")

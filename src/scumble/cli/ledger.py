@@ -12,22 +12,22 @@ from scumble.model.budget import budget_text, parse_budget
 from scumble.privacy.ledger import Ledger
 from scumble.privacy.ledger_file import default_path
 
-ledger_app = typer.Typer(help="What every dataset has spent, for ever.", no_args_is_help=True)
+ledger_app = typer.Typer(help="Show, verify and raise the privacy budgets of datasets.", no_args_is_help=True)
 
 
 @ledger_app.command()
 def show(*, ledger: LedgerFile = None, json: Json = False) -> None:
-    """Every dataset with its unit, what it has spent, its ceiling, and its entries."""
+    """Show every dataset with its unit, spent budget, ceiling and entries."""
     path = ledger or default_path()
     data: dict[str, Any] = {"datasets": []}
     if path.exists():
-        with Ledger.open(path) as book:
-            data = book.datasets()
+        with Ledger.open(path) as opened:
+            data = opened.datasets()
     if json:
         print_json(data)
         return
     if not data["datasets"]:
-        print_text(f"The ledger {path}: nothing was spent yet. The first release opens an account.")
+        print_text(f"The ledger {path} is empty. The first release of a dataset adds an entry.")
     else:
         out.print(f"The ledger {path}")
     for dataset in data["datasets"]:
@@ -38,48 +38,52 @@ def show(*, ledger: LedgerFile = None, json: Json = False) -> None:
 
 
 def _existing(ledger: Path | None) -> Path:
-    """Where the ledger is. A name mistyped should not make a new one."""
+    """The path of the ledger, which must exist: a mistyped name must not create a new ledger."""
     path = ledger or default_path()
     if not path.exists():
-        raise InputError(f"There is no ledger {path}. Name the one you mean with --ledger or SCUMBLE_LEDGER.")
+        raise InputError(f"The ledger {path} does not exist. Give its path with --ledger or SCUMBLE_LEDGER.")
     return path
 
 
 def _amount(entry: dict[str, str]) -> str:
-    """The telling part of an entry."""
+    """The main content of an entry, as text."""
     if "charged" in entry:
         return f"{entry['method']}, charged {entry['charged']}"
     if "ceiling" in entry:
         reason = f", {entry['reason']}" if "reason" in entry else ""
         return f"ceiling {entry['ceiling']}{reason}"
-    return {"rows": "its rows were read", "settle": "its release stands"}.get(entry["kind"], "")
+    return {"rows": "rows read", "settle": "release published"}.get(entry["kind"], "")
 
 
 @ledger_app.command()
 def grant(
     *,
     name: Annotated[str, typer.Argument(help="The dataset.", show_default=False)],
-    ceiling: Annotated[str, typer.Argument(help="All that the dataset may ever spend.", show_default=False)],
-    reason: Annotated[str, typer.Option("--reason", help="Why; it is kept for ever.", show_default=False)],
+    ceiling: Annotated[
+        str, typer.Argument(help="The total epsilon that the dataset may ever spend.", show_default=False)
+    ],
+    reason: Annotated[
+        str, typer.Option("--reason", help="The reason, which is recorded permanently.", show_default=False)
+    ],
     ledger: LedgerFile = None,
     json: Json = False,
 ) -> None:
-    """Raise a dataset's ceiling, with a reason."""
+    """Raise the ceiling of a dataset, with a reason."""
     amount = parse_budget(ceiling, name="the ceiling")
-    with Ledger.open(_existing(ledger)) as book:
-        book.grant(name, amount, reason)
+    with Ledger.open(_existing(ledger)) as opened:
+        opened.grant(name, amount, reason)
     if json:
         print_json({"dataset": name, "ceiling": budget_text(amount), "reason": reason})
     else:
-        out.print(f"{name}: the ceiling is {budget_text(amount)} from now on.")
+        out.print(f"{name}: the ceiling is now {budget_text(amount)}.")
 
 
 @ledger_app.command()
 def verify(*, ledger: LedgerFile = None, json: Json = False) -> None:
-    """Recompute the chain of hashes and the arithmetic."""
-    with Ledger.open(_existing(ledger)) as book:
-        entries = book.verify()
+    """Check the hash chain and the arithmetic of the ledger."""
+    with Ledger.open(_existing(ledger)) as opened:
+        entries = opened.verify()
     if json:
         print_json({"entries": entries, "valid": True})
     else:
-        out.print(f"{entries} entries: the chain and the arithmetic hold.")
+        out.print(f"{entries} entries: the hash chain and the arithmetic are valid.")

@@ -1,4 +1,4 @@
-"""Options that follow from the methods' parameters: a new method needs no line here."""
+"""Options that several verbs share, and those made from the parameters of the methods."""
 
 import inspect
 from collections.abc import Callable
@@ -14,9 +14,7 @@ TABLE = "The table: CSV or Parquet, a pattern of such files, or DATABASE::TABLE.
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 SchemaFile = Annotated[Path, typer.Option("--schema", help="The schema file.", show_default=False)]
 MethodName = Annotated[str, typer.Option("--method", help=f"One of: {', '.join(m.name for m in METHODS)}.")]
-Delimiter = Annotated[
-    str, typer.Option("--delimiter", help="What separates the fields of a CSV file; `tab` for a tab.")
-]
+Delimiter = Annotated[str, typer.Option("--delimiter", help="The delimiter of CSV files; `tab` for a tab.")]
 LedgerFile = Annotated[
     Path | None,
     typer.Option("--ledger", help="The ledger file (default: SCUMBLE_LEDGER, else the user's data folder)."),
@@ -24,7 +22,7 @@ LedgerFile = Annotated[
 
 
 def with_method_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command one option for each parameter of each method; it receives those that were set as `parameters`."""
+    """Add one option for each parameter of each method. The command receives those that were set as `parameters`."""
     options = _method_options()
 
     def wrapped(**values: Any) -> None:
@@ -65,6 +63,7 @@ def _method_options() -> dict[str, inspect.Parameter]:
 
 
 def delimiter_of(text: str) -> str:
+    """The delimiter that an option names."""
     delimiter = "\t" if text in {"tab", "\\t"} else text
     if len(delimiter) != 1:
         raise InputError(f"The delimiter {text!r} is not one character. Give ',' or ';' or tab.")

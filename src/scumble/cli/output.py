@@ -1,4 +1,4 @@
-"""What the command line prints: results on standard output, everything else on standard error."""
+"""Printing: results on standard output, everything else on standard error."""
 
 import json
 import time
@@ -14,25 +14,26 @@ from scumble.flows.progress import Progress as Report
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-PATIENCE_SECONDS = 2.0
+QUIET_SECONDS = 2.0
 """Work shorter than this shows no progress bar."""
 
-# What is printed are often somebody's names and paths: no bracket or colon in them means anything to us.
+# Names and paths of the user are printed: brackets and colons in them are not markup.
 out = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 def print_json(data: dict[str, Any]) -> None:
-    """One JSON object on standard output."""
+    """Print one JSON object on standard output."""
     typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
 
 
 def print_text(text: str, console: Console = out) -> None:
-    """Prose: broken between words on a terminal, one line for whoever reads it from a pipe."""
+    """Print a paragraph: wrapped between words on a terminal, one line in a pipe."""
     console.print(text, soft_wrap=not console.is_terminal)
 
 
 def print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:
+    """Print a table with a title."""
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
@@ -56,7 +57,7 @@ def progress_bar() -> Iterator[Report]:
 
     def report(label: str, done: int, total: int | None) -> None:
         nonlocal started
-        if not started and err.is_terminal and time.monotonic() - began > PATIENCE_SECONDS:
+        if not started and err.is_terminal and time.monotonic() - began > QUIET_SECONDS:
             bar.start()
             started = True
         if started:

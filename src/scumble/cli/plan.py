@@ -1,4 +1,4 @@
-"""`scumble plan`: what a release would cost."""
+"""`scumble plan`: the cost of a release."""
 
 from fractions import Fraction
 from typing import Any
@@ -22,6 +22,7 @@ def plan(*, schema: SchemaFile, method: MethodName = "diffgen", json: Json = Fal
 
 
 def print_plan(planned: Plan) -> None:
+    """Print the spends of a plan, its notes and its guarantee."""
     unit = planned.unit
     rows = [
         [
@@ -41,4 +42,4 @@ def print_plan(planned: Plan) -> None:
         print_text(note)
     print_text(f"Guarantee: {planned.guarantee.sentence}")
     if isinstance(planned.guarantee, PureDP) and unit is Unit.ADD_REMOVE:
-        print_text("(For a person whose record is changed rather than added or removed, count twice that.)")
+        print_text("For a person whose record is changed instead, the epsilon is twice that.")

@@ -1,4 +1,4 @@
-"""The owner's verbs: release, evaluate, verify."""
+"""`scumble release`, `scumble evaluate` and `scumble verify`."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,7 +29,7 @@ def release(
     *,
     data: Annotated[str, typer.Argument(help=TABLE, show_default=False)],
     schema: SchemaFile,
-    out: Annotated[Path, typer.Option("--out", help="The folder to make.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", help="The folder to create.", show_default=False)],
     method: MethodName = "diffgen",
     dataset: Annotated[
         str | None, typer.Option("--dataset", help="The dataset's name in the ledger (default: the file's stem).")
@@ -41,13 +41,13 @@ def release(
     ] = True,
     accept: Annotated[
         list[str] | None,
-        typer.Option("--accept", help=f"A promise weaker than differential privacy: {', '.join(WEAKER)}."),
+        typer.Option("--accept", help=f"Accept a guarantee weaker than differential privacy: {', '.join(WEAKER)}."),
     ] = None,
     delimiter: Delimiter = ",",
     json: Json = False,
     parameters: dict[str, Any],
 ) -> None:
-    """Reserve the budget, publish, settle."""
+    """Publish a table: reserve the budget, read the rows, write the release."""
     with progress_bar() as progress:
         published = flow.release(
             data,
@@ -70,6 +70,7 @@ def release(
 
 
 def print_published(published: flow.Published) -> None:
+    """Print the result of a release: size, guarantee, steps and charge."""
     made, receipt = published.release, published.receipt
     size = kind_of(made).size_text(made)
     print_text(f"{published.folder}: {size}. Recommended for training: {published.recommended}.")
@@ -86,9 +87,9 @@ def print_published(published: flow.Published) -> None:
 def evaluate(
     *,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A release folder.", show_default=False)],
-    test: Annotated[Path, typer.Option("--test", help="Raw rows to judge on.", show_default=False)],
+    test: Annotated[Path, typer.Option("--test", help="Raw rows to test on.", show_default=False)],
     train: Annotated[
-        Path | None, typer.Option("--train", help="The raw rows the release was made of, for comparison.")
+        Path | None, typer.Option("--train", help="The raw rows behind the release, for comparison.")
     ] = None,
     table: Annotated[
         str | None, typer.Option("--table", help="Which table of the release: table or fine. (default: recommended)")
@@ -96,8 +97,8 @@ def evaluate(
     delimiter: Delimiter = ",",
     json: Json = False,
 ) -> None:
-    """What a miner can do with a release: accuracy and AUC on raw test rows."""
-    with err.status("training and judging"):
+    """Accuracy and AUC of classifiers trained on a release, measured on raw test rows."""
+    with err.status("training and testing"):
         result = evaluate_release(folder, test=test, train=train, table=table, delimiter=delimiter_of(delimiter))
     if json:
         print_json(result)
@@ -106,6 +107,8 @@ def evaluate(
 
 
 def print_evaluation(result: dict[str, Any]) -> None:
+    """Print accuracy and AUC of each classifier."""
+
     def row(label: str, scores: dict[str, Any]) -> list[str]:
         auc = "-" if scores["auc"] is None else f"{scores['auc']:.3f}"
         return [label, f"{100 * scores['accuracy']:.2f} %", auc]
@@ -115,13 +118,13 @@ def print_evaluation(result: dict[str, Any]) -> None:
         rows.append(row("pruned tree on the raw rows (baseline)", result["raw"]["tree"]))
         rows.append(row("boosting on the raw rows", result["raw"]["boosting"]))
     rows.append(["always the commonest class (lower bound)", f"{100 * result['majority']:.2f} %", "-"])
-    print_table(f"What a miner can do with {result['table']}.csv", ["classifier", "accuracy", "AUC"], rows)
+    print_table(f"Classifiers trained on {result['table']}.csv", ["classifier", "accuracy", "AUC"], rows)
     pruning = [
         f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}"
         for name, value in result["pruning"].items()
     ]
     print_text(f"Pruning of the first tree: {', '.join(pruning)}.")
-    print_text("These figures come from your raw rows, which no guarantee covers: they are for you alone.", err)
+    print_text("These figures are computed from your raw rows without noise. Do not publish them.", err)
 
 
 def verify(
@@ -130,10 +133,10 @@ def verify(
     json: Json = False,
 ) -> None:
     """Check a release folder without the private data."""
-    held = flow.verify(folder)
+    passed = flow.verify(folder)
     if json:
-        print_json({"release": str(folder), "held": held})
+        print_json({"release": str(folder), "held": passed})
         return
-    for check in held:
+    for check in passed:
         out.print(f"  ok  {check}")
-    out.print(f"{folder}: all {len(held)} checks hold.")
+    out.print(f"{folder}: all {len(passed)} checks passed.")

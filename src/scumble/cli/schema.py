@@ -17,7 +17,7 @@ from scumble.files.schema_file import json_schema, read_schema, schema_text
 from scumble.model.taxonomy import Grid, Tree
 from scumble.sources import CSVSource, ParquetSource, check_columns, open_source
 
-schema_app = typer.Typer(help="Drafts, checks and formats of schema files.", no_args_is_help=True)
+schema_app = typer.Typer(help="Draft, check and convert schema files.", no_args_is_help=True)
 
 
 @schema_app.command()
@@ -29,22 +29,24 @@ def draft(
     delimiter: Delimiter = ",",
     json: Json = False,
 ) -> None:
-    """A schema to edit, read off the rows: every domain in it is unconfirmed."""
+    """Draft a schema from a table. Every domain in the draft is marked unconfirmed and must be edited."""
     source = open_source(data, delimiter=delimiter_of(delimiter))
     if target is not None and target not in source.columns():
-        raise InputError(f"There is no column {target!r} to predict. Give a name from the header.")
+        raise InputError(f"{data} has no column {target!r}. Give --target a name from the header.")
     if isinstance(source, CSVSource):
         parse = pacsv.ParseOptions(delimiter=source.delimiter, newlines_in_values=True)
         try:
-            # Arrow would take True for a truth value and write it in another way than the file does.
+            # Otherwise Arrow reads True as a boolean and writes it differently.
             convert = pacsv.ConvertOptions(true_values=[], false_values=[])
             table: pa.Table = pacsv.read_csv(source.path, parse_options=parse, convert_options=convert)
         except pa.ArrowInvalid as error:
-            raise InputError(f"{data} is no well-formed CSV. Mend the file.") from error
+            raise InputError(f"{data} is not valid CSV. Fix the file.") from error
     elif isinstance(source, ParquetSource):
         table = pq.read_table(data)
     else:
-        raise InputError(f"A draft is read off one CSV or Parquet file, and {data} is none. Write one from it.")
+        raise InputError(
+            f"{data} is not a CSV or Parquet file. Export the table to one, and draft the schema from that."
+        )
     text = schema_text(draft_schema(table, target), heading=DRAFT_HEADING)
     if to is not None:
         if to.exists():
@@ -55,18 +57,20 @@ def draft(
     elif to is None:
         typer.echo(text, nl=False)
     else:
-        err.print(f"{to} is a draft: make every domain public knowledge, then delete its `unconfirmed: true`.")
+        err.print(f"{to} is a draft. Replace every domain by public knowledge, then delete its `unconfirmed: true`.")
 
 
 @schema_app.command()
 def check(
     *,
     schema: Annotated[Path, typer.Argument(help="The schema file.", show_default=False)],
-    data: Annotated[str | None, typer.Argument(help="A table whose header should fit.", show_default=False)] = None,
+    data: Annotated[
+        str | None, typer.Argument(help="A table whose header is checked against the schema.", show_default=False)
+    ] = None,
     delimiter: Delimiter = ",",
     json: Json = False,
 ) -> None:
-    """Check a schema file and, where given, a table's header. No row is read."""
+    """Check a schema file and, optionally, the header of a table. No row is read."""
     public = read_schema(schema)
     if data is not None:
         check_columns(open_source(data, delimiter=delimiter_of(delimiter)), public)
@@ -88,7 +92,7 @@ def check(
 
 @schema_app.command("format")
 def format_(*, json: Json = True) -> None:
-    """The format of schema files as a JSON Schema."""
+    """Print the format of schema files as a JSON Schema."""
     del json
     print_json(json_schema())
 

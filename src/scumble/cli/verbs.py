@@ -1,6 +1,6 @@
 """The verbs of the command line. A verb's module, with the libraries behind it, is imported when the verb is used.
 
-The list in `scumble --help` and the shell's completion of a verb's name need a name and a line for each, no more.
+`scumble --help` and shell completion need only the name and one line of each verb.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from typer.main import get_command, get_group
 
 @dataclass(frozen=True, kw_only=True)
 class Verb:
-    """Where a command or a group of commands is defined, and its line in the list of verbs."""
+    """A command or group of commands: where it is defined, and its line in `scumble --help`."""
 
     module: str
     attribute: str
@@ -35,18 +35,22 @@ VERBS: Mapping[str, Verb] = {
     "demo": Verb(
         module="demo",
         attribute="demo",
-        help="The main job on built-in data, start to finish, with a ledger of its own.",
+        help="Run the whole workflow on built-in data, with a separate ledger.",
     ),
     "plan": Verb(
         module="plan",
         attribute="plan",
         help="What a release would cost, spend by spend. It reads no data; the table need not exist yet.",
     ),
-    "release": Verb(module="release", attribute="release", help="Reserve the budget, publish, settle."),
+    "release": Verb(
+        module="release",
+        attribute="release",
+        help="Publish a table: reserve the budget, read the rows, write the release.",
+    ),
     "evaluate": Verb(
         module="release",
         attribute="evaluate",
-        help="What a miner can do with a release: accuracy and AUC on raw test rows.",
+        help="Accuracy and AUC of classifiers trained on a release, measured on raw test rows.",
     ),
     "verify": Verb(module="release", attribute="verify", help="Check a release folder without the private data."),
     "audit": Verb(
@@ -79,8 +83,10 @@ VERBS: Mapping[str, Verb] = {
         attribute="mine_app",
         help="Learn decision trees from perturbed records, and apply them to true records.",
     ),
-    "schema": Verb(module="schema", attribute="schema_app", help="Drafts, checks and formats of schema files."),
-    "ledger": Verb(module="ledger", attribute="ledger_app", help="What every dataset has spent, for ever."),
+    "schema": Verb(module="schema", attribute="schema_app", help="Draft, check and convert schema files."),
+    "ledger": Verb(
+        module="ledger", attribute="ledger_app", help="Show, verify and raise the privacy budgets of datasets."
+    ),
     "join": Verb(
         module="join",
         attribute="join_app",
@@ -90,7 +96,7 @@ VERBS: Mapping[str, Verb] = {
 
 
 class Verbs(TyperGroup):
-    """All verbs: listed by their lines above, loaded when one of them is invoked or completed."""
+    """All verbs. They are listed from `VERBS`; the module of a verb is loaded when it is invoked or completed."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)

@@ -1,4 +1,4 @@
-"""The edge to the disk: codecs for schemas and releases, the folder that appears whole or not at all, verification.
+"""Files: schemas, release folders and their verification. Folders are published atomically.
 
-Nothing here reads a private row; that is the business of `sources`.
+Nothing here reads private rows; `sources` does.
 """

@@ -1,4 +1,4 @@
-"""Folders that appear whole or not at all: written under another name beside the target, then renamed."""
+"""Atomic creation of folders: files are written into a temporary folder beside the target, which is then renamed."""
 
 import errno
 import fcntl
@@ -13,48 +13,49 @@ from pathlib import Path
 from scumble.errors import InputError, ScumbleError
 
 PREFIX = ".scumble-unfinished-"
-YOUNG_SECONDS = 60
-"""A folder this young may belong to a run that has not locked it yet."""
+GRACE_SECONDS = 60
+"""A folder younger than this may belong to a run that has not locked it yet."""
 
 
 class Staging:
-    """An unfinished folder. `publish` makes it durable under its real name."""
+    """An unfinished folder. `publish` makes it durable under its final name."""
 
     def __init__(self, target: Path, folder: Path) -> None:
         self.target = target
         self.folder = folder
 
     def publish(self) -> None:
+        """Flush all files to the disk and rename the folder to its target."""
         for path in [*self.folder.iterdir(), self.folder]:
             _flush(path)
         self.folder.chmod(0o755)
         try:
-            if _stands(self.target):
+            if _exists(self.target):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
             self.folder.rename(self.target)
         except OSError as error:
             if error.errno not in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
                 raise
             raise InputError(
-                f"{self.target} appeared meanwhile, and is never overwritten. Give another --out."
+                f"{self.target} was created during the run, and is never overwritten. Give another --out."
             ) from error
         _flush(self.target.parent)
 
 
 @contextmanager
 def staging(target: Path) -> Iterator[Staging]:
-    """An empty folder beside `target`, gone afterwards unless it was published.
+    """An empty folder beside `target`. It is removed at the end unless it was published.
 
-    What a killed run left behind is recognized by its lock being free, and removed by the next run beside it.
+    A folder that a killed run left behind is not locked. The next run in the same place removes it.
     """
     target = target.absolute()
     with ExitStack() as stack:
         try:
-            if _stands(target):
+            if _exists(target):
                 raise InputError(f"{target} exists already, and is never overwritten. Give another --out.")
-            stack.enter_context(_with_all_above(target.parent))
-            _stands(target)  # only where the folder above is there does a name too long show
-            _sweep(target.parent)
+            stack.enter_context(_parents_created(target.parent))
+            _exists(target)  # a name that is too long is only found once the parent exists
+            _remove_abandoned(target.parent)
             folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=target.parent))
             stack.callback(shutil.rmtree, folder, ignore_errors=True)
             descriptor = os.open(folder, os.O_RDONLY)
@@ -62,26 +63,26 @@ def staging(target: Path) -> Iterator[Staging]:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         except OSError as error:
             raise ScumbleError(
-                f"No folder {target} can be made: {error.strerror}. Nothing was charged. Choose another --out."
+                f"Cannot create the folder {target}: {error.strerror}. Nothing was charged. Choose another --out."
             ) from error
         yield Staging(target, folder)
 
 
 @contextmanager
-def _with_all_above(folder: Path) -> Iterator[None]:
-    """A folder and all above it, where those made for the occasion go again if they stay empty."""
-    made = [each for each in (folder, *folder.parents) if not _stands(each)]
+def _parents_created(folder: Path) -> Iterator[None]:
+    """Create a folder and its parents. Those that were created here and are empty at the end are removed again."""
+    created = [each for each in (folder, *folder.parents) if not _exists(each)]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         yield
     finally:
         with suppress(OSError):
-            for each in made:
+            for each in created:
                 each.rmdir()
 
 
-def _stands(path: Path) -> bool:
-    """Whether there is anything under a name, be it a link that leads nowhere."""
+def _exists(path: Path) -> bool:
+    """Whether a name is taken, even by a broken link."""
     try:
         path.lstat()
     except FileNotFoundError:
@@ -89,10 +90,10 @@ def _stands(path: Path) -> bool:
     return True
 
 
-def _sweep(parent: Path) -> None:
+def _remove_abandoned(parent: Path) -> None:
     for folder in parent.glob(f"{PREFIX}*"):
-        with suppress(OSError):  # another run's folder, just finished, or another user's
-            if time.time() - folder.stat().st_mtime >= YOUNG_SECONDS:
+        with suppress(OSError):  # the folder of a run that just finished, or of another user
+            if time.time() - folder.stat().st_mtime >= GRACE_SECONDS:
                 _remove_unlocked(folder)
 
 

@@ -72,7 +72,7 @@ def read_counts(path: Path, schema: Schema, resolution: int, variance: float) ->
         raise CheckError(f"{path} has empty counts. Ask for the release again.")
     count, signed, variances = (table.column(name).to_numpy() for name in PUBLISHED_COLUMNS)
     if not (variances == variance).all():
-        raise CheckError(f"{path}: the column 'variance' is not as release.json says. Ask for the release again.")
+        raise CheckError(f"{path}: the column 'variance' differs from release.json. Ask for the release again.")
     if not (np.abs(signed) < 2**62 / resolution).all():
         raise CheckError(f"{path}: the column 'measured' is not finite. Ask for the release again.")
     measured = np.rint(signed * resolution).astype(np.int64)
@@ -105,7 +105,7 @@ def rows_table(release: CellRelease) -> pa.Table:
 
 
 def check_table(path: Path, release: CellRelease) -> None:
-    """Raise `CheckError` unless table.csv holds exactly the rows that the counts say."""
+    """Raise `CheckError` unless table.csv has exactly the rows that the counts state."""
     names = column_names(release.schema)
     found = np.zeros(release.count.size, dtype=np.int64)
     options = pacsv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
@@ -118,7 +118,7 @@ def check_table(path: Path, release: CellRelease) -> None:
     except pa.ArrowInvalid as error:
         raise CheckError(f"table.csv cannot be read by schema.yaml: {error}. Do not trust this folder.") from error
     if not np.array_equal(found, release.count.ravel()):
-        raise CheckError("table.csv and counts.csv do not agree. Do not trust this folder.")
+        raise CheckError("The rows of table.csv differ from counts.csv. Do not trust this folder.")
 
 
 def _entries(batch: pa.RecordBatch, schema: Schema) -> Integers:

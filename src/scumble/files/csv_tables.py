@@ -18,7 +18,7 @@ from scumble.sources.source import RowProgress
 
 CHUNK = 1 << 18
 PARSING = pacsv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
-"""In a table of one column, an empty line is a row whose number is missing."""
+"""An empty line is a row: in a table of one column, it is a missing number."""
 
 
 def column_names(schema: Schema) -> list[str]:
@@ -48,7 +48,7 @@ def entry_dictionaries(schema: Schema, entries: Integers) -> list[pa.DictionaryA
 
 
 def arrow_table(columns: Mapping[str, Column]) -> pa.Table:
-    """Columns in memory as an Arrow table. NaN, which stands for a missing number, becomes null."""
+    """Columns in memory as an Arrow table. NaN, which means a missing number, becomes null."""
     return pa.table({name: pa.array(column, from_pandas=True) for name, column in columns.items()})
 
 
@@ -67,7 +67,7 @@ def write_csv(path: Path, names: list[str], chunks: Iterator[list[pa.Array]]) ->
 
 
 def write_rows(columns: Mapping[str, Column], path: Path, progress: RowProgress | None = None) -> None:
-    """Write rows as they are, one line each; a missing number is an empty field."""
+    """Write rows, one line each. A missing number is an empty field."""
     rows = len(next(iter(columns.values()), ()))
 
     def chunks() -> Iterator[list[pa.Array]]:

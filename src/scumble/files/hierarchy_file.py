@@ -1,7 +1,7 @@
 """Hierarchies in ARX's CSV format: one line per leaf, the leaf first, then its ancestors up to the root.
 
-Lines are equally long there. A leaf higher up in our tree repeats its own name on the lower levels; reading takes such
-repetitions for one node.
+ARX requires lines of equal length. A leaf above the lowest level repeats its name on the levels below; when read, such
+repetitions are one node.
 """
 
 import csv
@@ -14,11 +14,11 @@ from scumble.model.taxonomy import Node, Tree
 
 
 def read_hierarchy(path: Path) -> Tree:
-    """Read a taxonomy from ARX's format, fields separated by semicolons (or by commas where there is no semicolon)."""
+    """Read a taxonomy from ARX's format. Fields are separated by semicolons, or by commas if there is no semicolon."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        raise InputError(f"There is no hierarchy file {path}. Paths are relative to the schema file.") from None
+        raise InputError(f"The hierarchy file {path} does not exist. Paths are relative to the schema file.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"The hierarchy file {path} cannot be read: {error}. Give a UTF-8 text file.") from error
     try:
@@ -28,7 +28,7 @@ def read_hierarchy(path: Path) -> Tree:
 
 
 def _lines(text: str) -> list[list[str]]:
-    """The fields of every line; semicolons separate them where the first line has one outside quotes."""
+    """The fields of every line. Semicolons separate them if the first line has one outside quotes."""
     semicolons, commas = (list(csv.reader(StringIO(text, newline=""), delimiter=each)) for each in ";,")
     return semicolons if semicolons and len(semicolons[0]) > 1 else commas
 
@@ -46,21 +46,29 @@ def _nested(lines: list[list[str]]) -> dict[str, Any]:
         for name in reversed(names):
             if parents.setdefault(name, above) != above:
                 raise InputError(
-                    f"line {number}: {name!r} stands below {above!r} here and below {parents[name]!r} before. "
-                    "Each name has one place in the tree."
+                    f"line {number}: {name!r} is {_position(above)} here and {_position(parents[name])} elsewhere. "
+                    "Give each name one place in the tree."
                 )
             if above in leaves:
-                raise InputError(f"line {number}: {above!r} has children here and is a leaf before. Rename one.")
+                raise InputError(
+                    f"line {number}: {above!r} has children here and is a leaf in an earlier line. Rename one."
+                )
             above = name
             place = place.setdefault(name, {})
         if place:
-            raise InputError(f"line {number}: {names[0]!r} is a leaf here and has children before. Rename one.")
+            raise InputError(
+                f"line {number}: {names[0]!r} is a leaf here and has children in an earlier line. Rename one."
+            )
         if names[0] in leaves:
-            raise InputError(f"line {number}: the leaf {names[0]!r} has a line already. Write one line per leaf.")
+            raise InputError(f"line {number}: the leaf {names[0]!r} already has a line. Write one line per leaf.")
         leaves.add(names[0])
     if not nested:
         raise InputError("the file is empty. Write one line per leaf: leaf;parent;...;root.")
     return nested
+
+
+def _position(parent: str | None) -> str:
+    return "the root" if parent is None else f"below {parent!r}"
 
 
 def write_hierarchy(tree: Tree, path: Path) -> None:
@@ -76,7 +84,7 @@ def write_hierarchy(tree: Tree, path: Path) -> None:
     descend(tree.root, [])
     height = max(len(line) for line in lines)
     with path.open("w", encoding="utf-8", newline="") as file:
-        # Fields with a character of the line's end are quoted; and a lone field, for it shows no delimiter.
+        # Fields with line breaks are quoted, and so is a single field, because its line shows no delimiter.
         writer = csv.writer(
             file, delimiter=";", lineterminator="\r\n", quoting=csv.QUOTE_MINIMAL if height > 1 else csv.QUOTE_ALL
         )

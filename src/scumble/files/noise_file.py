@@ -32,12 +32,12 @@ def write_noise(noise: NoiseModel, path: Path) -> None:
 
 
 def read_noise(path: Path) -> NoiseModel:
-    """A noise model from its file."""
+    """Read a noise model from its file."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(
-            f"{path} holds no noise model: {error}. Give a folder that `scumble perturb` wrote."
+            f"{path} does not contain a noise model: {error}. Give a folder that `scumble perturb` wrote."
         ) from error
     return noise_from(data)
 

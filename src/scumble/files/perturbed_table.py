@@ -21,7 +21,7 @@ from scumble.sources import CSVSource, check_columns
 
 
 def write_blurred(path: Path, noise: NoiseModel, blocks: Iterable[Mapping[str, Integers]]) -> int:
-    """Write published codes as text and say how many rows there were."""
+    """Write published codes as text and return the number of rows."""
     names = column_names(noise.published)
     texts = [pa.array(texts_of(noise.published[name].domain), pa.string()) for name in names]
     rows = 0
@@ -50,7 +50,7 @@ def _codes(name: str, column: pa.DictionaryArray, texts: pa.Array) -> Integers:
     known = pc.index_in(column.dictionary, texts)
     if known.null_count:
         raise InputError(
-            f"The table has a value of {name!r} that its noise model never publishes. Take the noise model that was "
+            f"The table has a value of {name!r} that its noise model never publishes. Use the noise model that was "
             "written with the table."
         )
     places: Integers = known.to_numpy().astype(np.int64)[column.indices.to_numpy()]

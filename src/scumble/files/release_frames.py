@@ -5,7 +5,7 @@ from typing import Any
 from scumble.errors import InputError
 from scumble.files.kinds import kind_of
 from scumble.model.release import Release
-from scumble.sources import hand_out
+from scumble.sources import to_native_frame
 
 KINDS = ("pyarrow", "pandas", "polars", "pyspark")
 
@@ -21,10 +21,10 @@ def to_frame(release: Release, kind: str = "pyarrow", *, table: str | None = Non
         raise InputError(f"Unknown kind of frame {kind!r}. Available: {', '.join(KINDS)}.")
     chosen = release.table_named(table)
     rows = kind_of(release).table(release, chosen, counts=counts)
-    handed = hand_out(rows, kind)
-    if handed is not None:
-        return handed
+    native = to_native_frame(rows, kind)
+    if native is not None:
+        return native
     from narwhals import from_arrow
 
-    library: Any = kind  # narwhals knows it by the same name
+    library: Any = kind  # narwhals uses the same names
     return from_arrow(rows, backend=library).to_native()

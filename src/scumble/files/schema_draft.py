@@ -1,5 +1,8 @@
-"""A first schema for a table, to be edited by somebody who knows what is public. It is read off private rows, so every
-domain in it is marked unconfirmed, and `release` refuses it until a person has removed the marks."""
+"""Drafts a schema for a table, to be edited by someone who knows what is public.
+
+The draft depends on private rows. Therefore every domain in it is marked `unconfirmed`, and `release` refuses the
+schema until all marks are removed.
+"""
 
 import math
 from decimal import Decimal
@@ -13,15 +16,15 @@ from scumble.model.taxonomy import Domain, Grid, Tree
 
 MOST_CATEGORIES = 100
 LARGEST = 1e300
-"""Numbers beyond are left out, and clamped like others off the domain."""
+"""Larger numbers do not widen the grid; they are clamped like all numbers outside it."""
 DRAFT_HEADING = """\
-A draft, read off the rows. Nothing in it is known to be public yet.
-For every attribute: replace what the data happen to hold by what anybody could know, then delete `unconfirmed: true`.
+A draft, derived from the private rows: it may reveal them.
+For every attribute, replace the domain by one that is public knowledge, then delete `unconfirmed: true`.
 Choose the unit of privacy, and name the class to predict as `target`."""
 
 
 def draft_schema(table: pa.Table, target: str | None = None) -> Schema:
-    """A schema whose domains cover what the table holds; columns that look like names or keys become identifiers."""
+    """A schema whose domains cover the values of the table. Columns that look like names or keys become identifiers."""
     attributes: list[Attribute] = []
     identifiers: list[str] = []
     for name, column in zip(table.column_names, table.columns, strict=True):
@@ -37,15 +40,15 @@ def draft_schema(table: pa.Table, target: str | None = None) -> Schema:
 
 
 def _distinct(column: pa.ChunkedArray) -> list[str]:
-    """The values that occur, as the text by which engines read them."""
+    """The distinct values, as the text that engines compare."""
     return sorted(pc.unique(column.drop_null().cast(pa.string())).to_pylist())
 
 
 def _domain(column: pa.ChunkedArray) -> Domain | None:
-    """A grid for numbers, a flat tree for few categories, None for text that is different in nearly every row."""
+    """A grid for numbers, a flat tree for at most MOST_CATEGORIES texts, None for more."""
     whole = pa.types.is_integer(column.type)
     if pa.types.is_decimal(column.type):
-        column = column.cast(pa.string()).cast(pa.float64())  # as engines read them: to the nearest double
+        column = column.cast(pa.string()).cast(pa.float64())  # to the nearest double, as engines read decimals
     if whole or pa.types.is_floating(column.type):
         numbers = column.drop_null().cast(pa.float64(), safe=False).to_numpy()
         return _grid(numbers[np.abs(numbers) < LARGEST], whole=whole)
@@ -54,11 +57,11 @@ def _domain(column: pa.ChunkedArray) -> Domain | None:
 
 
 def _grid(numbers: np.ndarray[tuple[int], np.dtype[np.float64]], *, whole: bool) -> Grid | None:
-    """About a hundred cells of a round width around the values."""
+    """About a hundred cells of a round width that cover the values."""
     if len(numbers) == 0:
         return None
     low, high = float(numbers.min()), float(numbers.max())
-    width = (high - low) / 100 or 1e-6 * max(1.0, abs(low))  # a constant lies in one narrow cell
+    width = (high - low) / 100 or 1e-6 * max(1.0, abs(low))  # a constant column gets one narrow cell
     width = max(width, 4 * math.ulp(max(abs(low), abs(high))), 1.0 if whole else 0.0)
     step = Decimal(10) ** int(np.ceil(np.log10(width)))
     for part in (Decimal("0.2"), Decimal("0.5")):
@@ -68,6 +71,6 @@ def _grid(numbers: np.ndarray[tuple[int], np.dtype[np.float64]], *, whole: bool)
     first = (Decimal(repr(low)) // step) * step
     first = first - step if first > Decimal(repr(low)) else first
     cells = int((Decimal(repr(high)) - first) // step) + 1
-    if float(first + cells * step) <= high:  # in exact decimals it is above, by less than doubles show
+    if float(first + cells * step) <= high:  # above in exact decimals, but equal as doubles
         cells += 1
     return Grid.regular(low=first, high=first + cells * step, step=step)

@@ -1,6 +1,6 @@
 """`schema.yaml`: reading, writing, and the JSON Schema of the format.
 
-Every scalar is read as the text that was written, so leaf names stay exact and decimals stay decimals.
+Every scalar is read as text, so that names stay exact (`no` is not false) and decimals are not rounded.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ class _Part(BaseModel):
 
 
 class NumericPart(_Part):
-    """Cells [low, low + step), ... with high exclusive, or irregular cells between edges."""
+    """Regular cells [low, low + step), ... up to high, which is excluded; or irregular cells between edges."""
 
     low: Decimal | None = None
     high: Decimal | None = None
@@ -51,19 +51,19 @@ class NumericPart(_Part):
 
 
 class MissingPart(_Part):
-    """The label of missing values; `joins: last` where a published cut put them with the last interval."""
+    """The label of missing values; `joins: last` if a published cut merges them with the last interval."""
 
     label: str
     joins: Literal["last"] | None = None
 
 
 class AttributePart(_Part):
-    """One column: exactly one of numeric, taxonomy, classes, identifier."""
+    """One column. Exactly one of numeric, taxonomy, classes, identifier is given."""
 
     numeric: NumericPart | None = None
     taxonomy: Annotated[
         dict[str, Any] | None,
-        Field(description="Nested mappings parent -> children, a leaf having none; or {csv: FILE} in ARX's format."),
+        Field(description="Nested mappings parent -> children, a leaf has none; or {csv: FILE} in ARX's format."),
     ] = None
     cut: Annotated[
         list[str] | None, Field(description="In a published schema: the nodes of the taxonomy that are published.")
@@ -80,9 +80,9 @@ class AttributePart(_Part):
         if sum(kind is not None for kind in kinds) != 1 or self.identifier is False:
             raise ValueError("give exactly one of numeric, taxonomy, classes, identifier: true")
         if self.cut is not None and self.taxonomy is None:
-            raise ValueError("a cut goes with a taxonomy")
+            raise ValueError("a cut needs a taxonomy")
         if isinstance(self.missing, MissingPart) and self.missing.joins is not None and self.numeric is None:
-            raise ValueError("joins goes with numeric; a missing value of a taxonomy is a leaf of it")
+            raise ValueError("joins is for numeric attributes; in a taxonomy, a missing value is a leaf")
         return self
 
 
@@ -103,11 +103,11 @@ def json_schema() -> dict[str, Any]:
 
 
 def read_schema(path: Path) -> Schema:
-    """Read a schema file; relative hierarchy files are looked up beside it."""
+    """Read a schema file. Paths of hierarchy files are relative to it."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise InputError(f"There is no schema file {path}. `scumble schema draft DATA` writes one to edit.") from None
+        raise InputError(f"The schema file {path} does not exist. `scumble schema draft DATA` drafts one.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"The schema file {path} cannot be read: {error}. Give a UTF-8 text file.") from error
     return parse_schema(text, folder=path.parent, name=str(path))
@@ -122,9 +122,9 @@ def parse_schema(text: str, *, folder: Path | None = None, name: str = "the sche
 
 
 def load_yaml(text: str, name: str) -> Any:
-    """YAML as nested mappings and lists of the very text that was written."""
+    """YAML as nested mappings and lists whose scalars are the text in the file."""
     yaml = YAML(typ="base", pure=True)
-    yaml.composer.warn_double_anchors = False  # YAML lets an anchor be set again: the alias means the last one
+    yaml.composer.warn_double_anchors = False  # YAML allows to redefine an anchor; an alias means the last definition
     try:
         return yaml.load(text)
     except RecursionError:
@@ -133,11 +133,11 @@ def load_yaml(text: str, name: str) -> Any:
         problem = str(getattr(error, "problem", None) or error).splitlines()[0]
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark is not None else ""
-        raise InputError(f"{name}{where} is not valid YAML: {problem}. Mend that line.") from error
+        raise InputError(f"{name}{where} is not valid YAML: {problem}. Fix that line.") from error
 
 
 def schema_from(data: Mapping[str, Any], *, folder: Path | None = None, name: str = "the schema") -> Schema:
-    """Read a schema from what `load_yaml` gives, be it a whole file or a part of another one."""
+    """Read a schema from the result of `load_yaml`, which may be part of a larger file."""
     try:
         part = SchemaPart.model_validate(data)
     except ValidationError as error:
@@ -199,12 +199,12 @@ def _to_domain(part: AttributePart, folder: Path | None) -> Domain:
 
 
 def _with_missing(tree: Tree, missing: str) -> Tree:
-    """The tree with one leaf more below its root."""
+    """The tree with a further leaf below its root."""
     branches = tree.to_nested()[tree.root.label]
     if not branches:
-        raise InputError(f"{tree.root.label!r} is root and leaf at once. Put it below a root, beside {missing!r}.")
+        raise InputError(f"{tree.root.label!r} is both root and leaf. Put it below a root, beside {missing!r}.")
     if missing in branches:
-        raise InputError(f"missing {missing!r} has values below it in the taxonomy. Name a leaf, or a new one.")
+        raise InputError(f"missing {missing!r} has values below it in the taxonomy. Name a leaf or a new value.")
     return Tree.nested({tree.root.label: {**branches, missing: None}})
 
 
@@ -217,18 +217,18 @@ def _to_tree(taxonomy: Mapping[str, Any], folder: Path | None) -> Tree:
 def _nested(taxonomy: Any) -> Nested:
     if not isinstance(taxonomy, Mapping):
         raise InputError(
-            f"A taxonomy holds mappings only, not {taxonomy!r}. Write `{taxonomy}:` with nothing behind it."
+            f"A taxonomy contains only mappings, not {taxonomy!r}. Write a leaf as `{taxonomy}:`, with no value."
         )
     return {label: _nested(below) if below else None for label, below in taxonomy.items()}
 
 
 def schema_text(schema: Schema, *, heading: str = "") -> str:
-    """The schema as YAML, such that `parse_schema` gives it back."""
+    """The schema as YAML. `parse_schema` reads it back."""
     return yaml_text(schema_data(schema), heading=heading)
 
 
 def schema_data(schema: Schema) -> dict[str, Any]:
-    """The schema as plain data, such that `schema_from` gives it back once it was written and loaded."""
+    """The schema as plain data. `schema_from` reads it back after it was written and loaded as YAML."""
     data: dict[str, Any] = {"scumble": FORMAT, "unit": schema.unit.value}
     for key, value in (("rows", schema.rows), ("rows_at_most", schema.rows_at_most), ("target", schema.target)):
         if value is not None:
@@ -239,7 +239,7 @@ def schema_data(schema: Schema) -> dict[str, Any]:
 
 
 def yaml_text(data: Mapping[str, Any], *, heading: str = "") -> str:
-    """Plain data as YAML below a heading of comments, such that every text in it reads back exactly."""
+    """Plain data as YAML, below a heading of comments. Every text in it is read back exactly."""
     yaml = YAML()
     yaml.width = 120
     stream = StringIO()
@@ -248,7 +248,7 @@ def yaml_text(data: Mapping[str, Any], *, heading: str = "") -> str:
 
 
 def _exact(data: Any) -> Any:
-    """The same, with text that plain YAML would fold or lose put between double quotes."""
+    """The same data, with text that plain YAML would change in double quotes."""
     if isinstance(data, Mapping):
         return {_exact(key): _exact(value) for key, value in data.items()}
     if isinstance(data, list):
@@ -257,6 +257,7 @@ def _exact(data: Any) -> Any:
 
 
 def write_schema(schema: Schema, path: Path, *, heading: str = "") -> None:
+    """Write a schema file, with an optional heading of comments."""
     path.write_text(schema_text(schema, heading=heading), encoding="utf-8")
 
 
@@ -287,7 +288,7 @@ def _from_attribute(attribute: Attribute, schema: Schema) -> dict[str, Any]:
 
 
 def _number(value: Decimal) -> int | float | str:
-    """A decimal as a YAML scalar that reads back as the same decimal."""
+    """A decimal as a YAML scalar that is read back as the same decimal."""
     if value == value.to_integral_value():
         return int(value)
     return float(value) if Decimal(repr(float(value))) == value else str(value)

@@ -1,5 +1,5 @@
-"""The verbs: one module each, the straight line from public facts to a published folder.
+"""The verbs of the Python API, one module each.
 
-A flow calls the other rooms in order and owns no mathematics. Only `cli`, the package root and rooms that measure
-whole releases import from here.
+A flow calls the other packages in order and contains no mathematics. Only `cli`, the package root and packages that
+measure whole releases import from here.
 """

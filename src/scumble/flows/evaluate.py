@@ -1,6 +1,6 @@
-"""What a release is worth to a miner: the glue between a release folder, raw rows and `scumble.mining`.
+"""Evaluates a release: trains classifiers on it and measures them on raw rows.
 
-All of it is for the owner. It takes raw rows, and what it prints is not covered by the release's guarantee.
+This is for the data owner. The results depend on raw rows and are not covered by the guarantee of the release.
 """
 
 from collections.abc import Sequence
@@ -33,23 +33,23 @@ def evaluate(
     delimiter: str = ",",
     classifiers: Sequence[str] = ("tree", "boosting"),
 ) -> dict[str, Any]:
-    """What a miner can do with a release: accuracy and AUC, on `test`, of classifiers trained on it.
+    """Accuracy and AUC, on the raw rows `test`, of classifiers trained on a release.
 
-    `table` is `table` or `fine`, the recommended one where it is left out. With `train`, the raw rows, the same
-    classifiers trained on those stand beside. Both kinds of rows are private: the figures are for the owner and are not
-    covered by the release's guarantee.
+    `table` is `table` or `fine`; the default is the recommended table. `train` takes the raw rows behind the release:
+    the same classifiers are then also trained on these, under the key `raw`. The figures depend on private rows and are
+    not covered by the guarantee of the release.
     """
-    # scikit-learn takes a second to import, which no other verb needs.
+    # scikit-learn takes a second to import, and no other verb needs it.
     from scumble.mining.benchmark.scores import majority_accuracy, score
 
     made = load_release(folder)
     chosen = made.table_named(table)
     published, schema = training_sample(made, chosen), made.tables[chosen]
-    judged = _sample(open_source(test, delimiter=delimiter), schema)
+    tested = _sample(open_source(test, delimiter=delimiter), schema)
     result = {
         "table": chosen,
-        **score(published, judged, schema, classifiers=classifiers),
-        "majority": majority_accuracy(published, judged),
+        **score(published, tested, schema, classifiers=classifiers),
+        "majority": majority_accuracy(published, tested),
     }
     if train is not None:
         source = open_source(train, delimiter=delimiter)
@@ -77,7 +77,7 @@ def training_sample(release: Release, table: str | None = None) -> "Sample":
 
 
 def _sample(source: Source, schema: Schema) -> "Sample":
-    """All rows of a source, coded."""
+    """All rows of a source, coded by a schema."""
     from scumble.mining.benchmark.sample import Sample
 
     check_columns(source, schema)
@@ -93,9 +93,9 @@ def _sample(source: Source, schema: Schema) -> "Sample":
 
 
 def finest_schema(published: Schema, source: Source) -> Schema:
-    """The schema of the raw rows: the leaves of the public trees, and every number that occurs a cell of its own.
+    """The finest schema of raw rows: the leaves of the public trees, and one cell for every number that occurs.
 
-    It is read off the rows, so it serves the owner's own comparison and nothing that is published.
+    It depends on private rows, so it is used only for the owner's comparison and never published.
     """
     check_columns(source, published)
     attributes = []
@@ -109,7 +109,7 @@ def finest_schema(published: Schema, source: Source) -> Schema:
             values = np.unique(np.concatenate(columns or [np.zeros(0)]))
             values = values[np.isfinite(values)]
             edges = [Decimal(repr(float(value))) for value in values] or [Decimal(0)]
-            beyond = edges[-1] + max(abs(edges[-1]), Decimal(1))  # a step that no rounding swallows
+            beyond = edges[-1] + max(abs(edges[-1]), Decimal(1))  # far enough to stay above after rounding
             domain = Grid(edges=(*edges, beyond), missing=domain.missing)
         attributes.append(replace(attribute, domain=domain))
     return replace(published, attributes=tuple(attributes))

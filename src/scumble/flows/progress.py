@@ -1,6 +1,6 @@
-"""How a flow reports that long work goes on."""
+"""The progress callback of flows."""
 
 from collections.abc import Callable
 
 Progress = Callable[[str, int, int | None], None]
-"""Called with what is going on, how much of it is done, and how much there is (None: unknown)."""
+"""Called with the name of the step, the work done and the total work (None: unknown)."""

@@ -1,13 +1,13 @@
-"""Where rows come from: files, patterns of files, frames, tables of databases. `Source` tells how they are read.
+"""Sources of rows: files, patterns of files, data frames and database tables, all read through `Source`.
 
-| given | read |
+| argument | what is read |
 |---|---|
 | `people.csv`, `people.csv.gz`, `.zst`, `.bz2`, `.lz4` | CSV |
 | `people.parquet` | Parquet |
 | `people-*.parquet`, `2026/**/*.csv.gz` | all files of the pattern as one table |
 | `people.duckdb::patients` | a table or view of a DuckDB database |
 | `postgresql://user@host/database::public.patients` | a table or view in PostgreSQL |
-| a pandas, polars, Arrow or Spark frame | itself |
+| a pandas, polars, Arrow or Spark frame | the frame |
 """
 
 import glob
@@ -34,8 +34,8 @@ __all__ = [
     "ParquetSource",
     "Source",
     "check_columns",
-    "hand_out",
     "open_source",
+    "to_native_frame",
 ]
 
 SPARK = "spark"
@@ -43,9 +43,9 @@ FILES = "Give a CSV or Parquet file, or a pattern of such files"
 
 
 def open_source(data: Any, *, delimiter: str = ",", engine: str = "memory") -> Source:
-    """A source from a path, a pattern, the address of a table, or any frame that narwhals knows.
+    """The source for a path, a pattern, the address of a table, or any frame that narwhals supports.
 
-    With the engine `spark`, Spark reads whatever has a path.
+    With the engine `spark`, Spark reads everything that has a path.
     """
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
         raise InputError(f"The delimiter {delimiter!r} is not one ASCII character. Give one such as ';'.")
@@ -60,17 +60,16 @@ def open_source(data: Any, *, delimiter: str = ",", engine: str = "memory") -> S
     if path.exists():
         return _file_source(path, delimiter)
     if not glob.has_magic(str(path)):
-        raise InputError(f"There is no file {path}. {FILES}.")
+        raise InputError(f"The file {path} does not exist. {FILES}.")
     anchor = Path(path.anchor or ".")
     found = sorted(each for each in anchor.glob(str(path.relative_to(path.anchor))) if each.is_file())
     if not found:
-        raise InputError(f"No file fits the pattern {path}. {FILES}.")
+        raise InputError(f"No file matches the pattern {path}. {FILES}.")
     return ManySource(parts=tuple(_file_source(each, delimiter) for each in found), name=path.stem)
 
 
 def _scan(data: object, *, delimiter: str, engine: str) -> Source | None:
-    """The source behind `data` where one of the engines' own libraries reads it; None where it is an ordinary file or
-    frame. With the engine `spark`, Spark reads whatever has a path."""
+    """The source for `data` if DuckDB, PostgreSQL or Spark reads it; None for ordinary files and frames."""
     if not isinstance(data, str | PurePath):
         return spark_frame(data)
     return database_table(str(data)) or (spark_files(data, delimiter) if engine == SPARK else None)
@@ -84,7 +83,7 @@ def _file_source(path: Path, delimiter: str) -> Source:
 
 @dataclass(frozen=True, kw_only=True)
 class ManySource:
-    """Several files that are one table: the same columns, in whatever order."""
+    """Several files that form one table. They have the same columns, in any order."""
 
     parts: tuple[Source, ...]
     name: str
@@ -103,7 +102,7 @@ class ManySource:
 
 
 def check_columns(source: Source, schema: Schema) -> None:
-    """Compare the header of every file with the schema. Further columns are left alone; they are never read."""
+    """Check that the header of every file fits the schema. Columns that the schema does not name are never read."""
     parts: Iterable[Source] = source.parts if isinstance(source, ManySource) else (source,)
     for part in parts:
         _check_one(part, schema)
@@ -122,26 +121,26 @@ def _check_one(source: Source, schema: Schema) -> None:
     absent = [name for name in wanted if name not in columns]
     if absent:
         raise InputError(
-            f"{where}: no column {', '.join(repr(name) for name in absent)}, which the schema describes. "
-            "Correct the name in the schema, or take the attribute out."
+            f"{where} has no column {', '.join(repr(name) for name in absent)}, which the schema describes. "
+            "Correct the name in the schema, or remove the attribute."
         )
     if repeated:
         shown = next((name for name in repeated if name in wanted), None)
         raise InputError(
-            f"{where}: the column {shown!r} stands twice in the header. Rename one of them."
+            f"{where}: the column {shown!r} occurs twice in the header. Rename one of them."
             if shown
-            else f"{where}: a column stands twice in the header. Rename one of them."
+            else f"{where}: a column occurs twice in the header. Rename one of them."
         )
     kinds = source.kinds()
     if kinds is not None:
         nested = [name for name in wanted if pa.types.is_nested(kinds.field(name).type)]
         if nested:
             raise InputError(
-                f"{where}: the column {nested[0]!r} holds lists or records, not single values. Take it apart, or "
-                "take the attribute out of the schema."
+                f"{where}: the column {nested[0]!r} contains lists or records, not single values. Split it into "
+                "several columns, or remove the attribute from the schema."
             )
 
 
-def hand_out(table: pa.Table, kind: str) -> Any | None:
-    """The table as a frame of the kind where an engine's library makes it, else None."""
+def to_native_frame(table: pa.Table, kind: str) -> Any | None:
+    """The table as a Spark frame for the kind `pyspark`; None for kinds that narwhals converts to."""
     return to_spark(table) if kind == "pyspark" else None

@@ -1,4 +1,4 @@
-"""CSV files. Messages never repeat what a file holds: without a header, its first line is somebody's record."""
+"""CSV files. Messages never repeat the content of a file: if it has no header, its first line is a private record."""
 
 import csv
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ FIRST_BYTES = 1 << 12
 LONGEST_HEADER = 1 << 20
 DELIMITERS = (",", ";", "\t", "|")
 COMPRESSED = {".gz": "gzip", ".zst": "Zstandard", ".bz2": "bzip2", ".lz4": "LZ4"}
-"""Endings by which Arrow tells how a file is compressed."""
+"""The endings by which Arrow recognizes a compression."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,18 +44,20 @@ class CSVSource:
         return None
 
     def hint(self, wanted: Sequence[str]) -> str:
-        """What is probably wrong with the first line, without telling what it says."""
+        """What is probably wrong with the first line, without repeating it."""
         for delimiter in DELIMITERS:
             if delimiter != self.delimiter and any(name.strip() in wanted for name in self._fields(delimiter)):
                 shown = "tab" if delimiter == "\t" else delimiter
-                return f"It looks separated by {shown!r}: pass --delimiter {shown!r}."
-        return "Does the file have a header? Put the attribute names into the first line."
+                return f"Its fields seem to be separated by {shown!r}: pass --delimiter {shown!r}."
+        return "Does the file have a header? Write the attribute names into the first line."
 
     def _fields(self, delimiter: str) -> tuple[str, ...]:
         try:
             return tuple(next(csv.reader([self._first_line()], delimiter=delimiter), []))
         except csv.Error:
-            raise InputError(f"{self.path}: its first line is no header. Write one line for each row.") from None
+            raise InputError(
+                f"{self.path}: its first line cannot be read as a header. Write one line for each row."
+            ) from None
 
     def _first_line(self) -> str:
         line = b""
@@ -68,18 +70,16 @@ class CSVSource:
                         break
             return line.split(b"\n")[0][:LONGEST_HEADER].decode("utf-8-sig").rstrip("\r")
         except OSError as error:
-            problem = (
-                error.strerror
-                if error.errno
-                else f"it is no {COMPRESSED.get(self.path.suffix, 'readable')} file, or cut short"
-            )
+            compression = COMPRESSED.get(self.path.suffix)
+            damaged = "it is damaged" if compression is None else f"it is not a complete {compression} file"
+            problem = error.strerror if error.errno else damaged
             raise InputError(f"{self.path} cannot be read: {problem}. Check the file.") from None
         except UnicodeDecodeError:
             raise InputError(f"{self.path} is not UTF-8 text. Convert it, or give a Parquet file.") from None
 
     def batches(self, schema: Schema, progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
         names = [attribute.name for attribute in schema.attributes]
-        # Numbers too: most columns of them have few values, and each is then parsed once.
+        # Also for numbers: most such columns have few distinct values, and each is then parsed once.
         types = dict.fromkeys(names, pa.dictionary(pa.int32(), pa.string()))
         total = None if self._compressed else self.path.stat().st_size
         try:
@@ -95,15 +95,15 @@ class CSVSource:
                 )
         except (pa.ArrowInvalid, OSError):
             raise InputError(
-                f"{self.path} is no well-formed CSV: its lines do not all have the header's number of fields, or it is "
-                "not UTF-8, or cut short. Mend the file."
+                f"{self.path} is not valid CSV: a line has more or fewer fields than the header, or the file is not "
+                "UTF-8, or incomplete. Fix the file."
             ) from None
 
 
 class _Counted:
-    """A readable stream that reports how much of it was read, and whose last line has an end.
+    """A readable stream that reports how much was read and adds a line break at the end if there is none.
 
-    Arrow reads a last row that has none, but takes a header that has none for no table at all.
+    Arrow reads a last row without a line break, but fails on a file that is only a header without one.
     """
 
     def __init__(self, stream: Any, progress: RowProgress | None, total: int | None) -> None:

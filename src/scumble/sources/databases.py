@@ -1,9 +1,9 @@
-"""Tables in databases, `DATABASE::TABLE`: a DuckDB file by DuckDB itself, PostgreSQL by its ADBC driver.
+"""Tables in databases, `DATABASE::TABLE`: DuckDB reads a DuckDB file, the ADBC driver reads PostgreSQL.
 
-DuckDB's own scanner of PostgreSQL is an extension that it downloads from its maker at run time; the ADBC driver comes
-with the package's extra `postgres` like every other dependency, and hands rows over as Arrow batches too.
+DuckDB could read PostgreSQL through an extension, but downloads that extension at run time. The ADBC driver is an
+ordinary dependency (the extra `postgres`) and also returns Arrow batches.
 
-Numbers come as numbers. Whatever is neither a number nor text comes as the text that the database makes of it.
+Numbers and text are read as they are. Values of other types are read as the text that the database writes for them.
 """
 
 import re
@@ -25,22 +25,24 @@ POSTGRES = ("postgresql://", "postgres://")
 
 
 def database_table(data: str) -> Source | None:
-    """The source behind `DATABASE::TABLE`; None where `data` is no such address."""
+    """The source for `DATABASE::TABLE`; None if `data` is not such an address."""
     database, apart, table = data.rpartition("::")
     if data.startswith(POSTGRES):
         if not apart or not table:
-            raise InputError(f"{_without_password(data)} names no table. Write postgresql://host/database::table.")
+            raise InputError(
+                f"{_without_password(data)} does not name a table. Write postgresql://host/database::table."
+            )
         return PostgresTable(address=database, table=table)
     if not apart or Path(data).exists():
         return None
     if not Path(database).is_file():
-        raise InputError(f"There is no DuckDB file {database}. Write file.duckdb::table.")
+        raise InputError(f"The DuckDB file {database} does not exist. Write file.duckdb::table.")
     return DuckDBTable(path=Path(database), table=table)
 
 
 @dataclass(frozen=True, kw_only=True)
 class DuckDBTable:
-    """A table or view of a DuckDB file, read only, within a limit of memory."""
+    """A table or view of a DuckDB file, opened read-only with a memory limit."""
 
     path: Path
     table: str
@@ -70,7 +72,7 @@ class DuckDBTable:
 
 @dataclass(frozen=True, kw_only=True)
 class PostgresTable:
-    """A table or view in PostgreSQL, streamed by COPY. Passwords may stay where libpq looks for them."""
+    """A table or view in PostgreSQL, streamed by COPY. libpq finds passwords in its usual places."""
 
     address: str
     table: str
@@ -105,7 +107,7 @@ class PostgresTable:
 
 
 def _query(table: str, schema: Schema, kinds: pa.Schema) -> str:
-    """The schema's columns: numbers and text as they are, all else as the database's own text."""
+    """The query for the schema's columns: numbers and text as they are, other types cast to text."""
     names = [attribute.name for attribute in schema.attributes]
     columns = (
         _identifier(name)
@@ -149,11 +151,12 @@ def _refused_by_duckdb(source: DuckDBTable) -> Iterator[None]:
         yield
     except duckdb.CatalogException:
         raise InputError(
-            f"{source.path} has no table {source.table!r}. Look for it: duckdb FILE 'SHOW TABLES'."
+            f"{source.path} has no table {source.table!r}. List its tables: duckdb FILE 'SHOW TABLES'."
         ) from None
     except duckdb.IOException:
         raise InputError(
-            f"{source.path} cannot be opened as a DuckDB database: it is none, or another program is writing to it."
+            f"{source.path} cannot be opened as a DuckDB database. Check that it is one, and that no other program is "
+            "writing to it."
         ) from None
     except duckdb.Error as error:
         raise ScumbleError(f"DuckDB failed while reading {source.path}: {type(error).__name__}. Try again.") from None
@@ -161,7 +164,7 @@ def _refused_by_duckdb(source: DuckDBTable) -> Iterator[None]:
 
 @contextmanager
 def _refused_by_postgres(source: PostgresTable) -> Iterator[None]:
-    """What the server said of a connection or a name is told; what it said while rows were read is not."""
+    """Report failures by their type only: the server's message may repeat values of rows."""
     import adbc_driver_manager
 
     shown = _without_password(source.address)
@@ -169,10 +172,10 @@ def _refused_by_postgres(source: PostgresTable) -> Iterator[None]:
         yield
     except adbc_driver_manager.ProgrammingError:
         raise InputError(
-            f"{shown} has no table {source.table!r} that this user may read. Name one, or grant it."
+            f"{shown} has no table {source.table!r} that this user may read. Correct the name, or grant SELECT on it."
         ) from None
     except (adbc_driver_manager.Error, pa.ArrowException, OSError) as error:
         raise InputError(
-            f"{shown} cannot be read: {type(error).__name__}. Check that the server runs, the address, and the user's "
-            "password."
+            f"{shown} cannot be read: {type(error).__name__}. Check the address, the user and the password, and that "
+            "the server runs."
         ) from None

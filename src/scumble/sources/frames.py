@@ -1,4 +1,4 @@
-"""Data frames as a source of rows, by way of narwhals and Arrow."""
+"""Data frames as a source of rows, converted by narwhals to Arrow."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,6 +37,7 @@ class FrameSource:
 
 
 def frame_source(frame: Any) -> FrameSource:
+    """The source for a frame of any library that narwhals supports."""
     import narwhals as nw
     from narwhals.exceptions import DuplicateError
 
@@ -44,18 +45,18 @@ def frame_source(frame: Any) -> FrameSource:
         eager = nw.from_native(frame, eager_only=True)
     except TypeError as error:
         raise InputError(
-            f"A {type(frame).__name__} is no table. Give a path, or a pandas, polars, Arrow or Spark frame."
+            f"A {type(frame).__name__} is not a table. Give a path, or a pandas, polars, Arrow or Spark frame."
         ) from error
     except DuplicateError:
-        raise InputError("frame: a column stands twice in it. Rename one of them.") from None
+        raise InputError("frame: a column name occurs twice. Rename one of the columns.") from None
     if eager.implementation.is_pyarrow():
-        return FrameSource(table=eager.to_arrow())  # as it lies: column by column narwhals would copy it
+        return FrameSource(table=eager.to_arrow())  # unchanged: column by column, narwhals would copy it
     names = [str(name) for name in eager.columns]
     return FrameSource(table=pa.Table.from_arrays([_arrow(series) for series in eager.iter_columns()], names=names))
 
 
 def _arrow(series: "Series[Any]") -> pa.Array | pa.ChunkedArray:
-    """A column in Arrow's types. One of pandas' that mixes types becomes text: no value may stop a run."""
+    """A column as Arrow. A pandas column of mixed types becomes text, so that no value can stop a run."""
     try:
         return series.to_arrow()
     except (pa.ArrowInvalid, pa.ArrowTypeError):

@@ -17,7 +17,7 @@ BUFFER_BYTES = 1 << 18
 
 @dataclass(frozen=True, kw_only=True)
 class ParquetSource:
-    """A Parquet file, read row group by row group, text as dictionaries."""
+    """A Parquet file, read one row group after the other, with text as dictionaries."""
 
     path: Path
 
@@ -33,14 +33,14 @@ class ParquetSource:
         try:
             return pq.read_schema(self.path)
         except (pa.ArrowInvalid, OSError) as error:
-            raise InputError(f"{self.path} is no Parquet file. Give a Parquet or CSV file.") from error
+            raise InputError(f"{self.path} is not a Parquet file. Give a Parquet or CSV file.") from error
 
     def batches(self, schema: Schema, progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
         names = [attribute.name for attribute in schema.attributes]
         kinds = self.kinds()
         text = [name for name in names if _is_text(kinds.field(name).type)]
         try:
-            # Without pre_buffer=False, all that was read of the file would stay in memory until its end.
+            # With pre_buffer=True, everything that was read would stay in memory until the end of the file.
             with pq.ParquetFile(self.path, read_dictionary=text, pre_buffer=False, buffer_size=BUFFER_BYTES) as file:
                 rows = 0
                 for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=names):
@@ -49,7 +49,7 @@ class ParquetSource:
                     if progress is not None:
                         progress(rows, file.metadata.num_rows)
         except (pa.ArrowInvalid, OSError):
-            raise InputError(f"{self.path} is a damaged Parquet file. Write it anew.") from None
+            raise InputError(f"{self.path} is a damaged Parquet file. Write it again.") from None
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -1,4 +1,4 @@
-"""What a table to be read looks like to the rest of the program, whoever reads it."""
+"""The interface of all sources of rows."""
 
 from collections.abc import Callable, Iterable
 from typing import Protocol
@@ -8,25 +8,25 @@ import pyarrow as pa
 from scumble.model.schema import Schema
 
 RowProgress = Callable[[int, int | None], None]
-"""Called with how much was read and how much there is, in bytes or rows."""
+"""Called with how much was read and how much there is in total (None: unknown), in bytes or rows."""
 
 
 class Source(Protocol):
-    """A table that can be read once more for every release, looked at in two steps.
+    """A table that is read in two steps.
 
-    `columns` and `kinds` read the header alone. `batches` reads rows, and is called only after the ledger has reserved
-    the budget. Messages never repeat what a table holds.
+    `columns` and `kinds` read only the header. `batches` reads rows; it is called only after the ledger has reserved
+    the budget, and may be called more than once. Error messages never repeat the content of a table.
     """
 
     @property
     def name(self) -> str:
-        """What the owner would call it: the stem of the file."""
+        """The default name of the dataset in the ledger, such as the stem of the file."""
 
     def columns(self) -> tuple[str, ...]:
         """The names in the header; no row is read."""
 
     def kinds(self) -> pa.Schema | None:
-        """The types of the columns; None where all are text."""
+        """The types of the columns; None if all are text."""
 
     def batches(self, schema: Schema, progress: RowProgress | None = None) -> Iterable[pa.RecordBatch]:
-        """The schema's columns, batch by batch."""
+        """The columns that the schema names, batch by batch."""

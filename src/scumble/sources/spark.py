@@ -1,7 +1,7 @@
-"""What Spark reads: files on storage that its executors reach, tables of its catalogue, frames of the Python API.
+"""Sources that Spark reads: files on storage that its executors reach, tables of its catalogue, and Spark frames.
 
-Nothing of pyspark is imported before it is needed. The session is the one that runs already, as under spark-submit or
-in a notebook; where none does, one is started on the master that SCUMBLE_SPARK_MASTER names, else on all local cores.
+pyspark is imported only when it is needed. A running session is used, as under spark-submit or in a notebook. If none
+runs, one is started on the master that SCUMBLE_SPARK_MASTER names, or else on all local cores.
 """
 
 import os
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 MASTER = "SCUMBLE_SPARK_MASTER"
 INSTALL = "Install what it needs: pip install 'scumble[spark]', and Java 17 (Debian: openjdk-17-jre-headless)."
 SETTINGS = {
-    "spark.log.level": "OFF",  # Spark's log would show the rows that a reader stumbles over
+    "spark.log.level": "OFF",  # Spark's log would show rows that it cannot parse
     "spark.sql.caseSensitive": "true",
     "spark.sql.execution.arrow.maxRecordsPerBatch": str(1 << 16),
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-"""What a session of our own starts with; spark-defaults.conf and PYSPARK_SUBMIT_ARGS set all else."""
+"""The settings of a session that is started here; spark-defaults.conf and PYSPARK_SUBMIT_ARGS set the others."""
 CSV_OPTIONS = {
     "header": "true",
     "escape": '"',
     "multiLine": "true",
     "mode": "FAILFAST",
-    "columnPruning": "false",  # so that a line with too few or too many fields is seen
+    "columnPruning": "false",  # otherwise lines with too few or too many fields go unnoticed
     "enforceSchema": "false",
 }
 TEXT_ENDINGS = (".csv", ".txt", ".tsv")
@@ -47,8 +47,8 @@ FORMATS = {".parquet": "parquet", ".pq": "parquet", ".orc": "orc"}
 
 
 def session() -> "SparkSession":
-    """The session that runs, else a new one."""
-    # Spark warns of a pandas that it has not been tested with, even where none of it is used.
+    """The running session, or a new one."""
+    # Spark warns about untested versions of pandas even if pandas is not used.
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     try:
         from pyspark.errors import PySparkException
@@ -72,7 +72,7 @@ def session() -> "SparkSession":
 
 @contextmanager
 def failures_without_rows(where: str) -> Iterator[None]:
-    """Spark's failures in words of our own: its messages repeat the rows that it stumbled over."""
+    """Report failures of Spark by their type only: its messages repeat the rows that it cannot parse."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -81,15 +81,15 @@ def failures_without_rows(where: str) -> Iterator[None]:
     except (Py4JError, PySparkException) as error:
         if "MALFORMED_RECORD" in str(error) or "MALFORMED_CSV" in str(error):
             raise InputError(
-                f"{where} is no well-formed CSV: its lines do not all have the header's number of fields. Mend it."
+                f"{where} is not valid CSV: a line has more or fewer fields than the header. Fix the file."
             ) from None
         raise ScumbleError(
-            f"Spark failed at {where}: {_kind(error)}. Its own log tells more (on this machine: spark.log.level)."
+            f"Spark failed while reading {where}: {_kind(error)}. See Spark's log (set spark.log.level to enable it)."
         ) from None
 
 
 def _kind(error: Exception) -> str:
-    """The name of what went wrong, never the message."""
+    """The type of a failure, never its message."""
     condition = getattr(error, "getCondition", lambda: None)()
     inner = getattr(error, "java_exception", None)
     return condition or (inner.getClass().getSimpleName() if inner is not None else type(error).__name__)
@@ -97,7 +97,7 @@ def _kind(error: Exception) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class SparkSource:
-    """A frame of Spark's. Of it, `columns` and `kinds` ask for the plan alone."""
+    """A Spark frame. `columns` and `kinds` only analyse its query plan."""
 
     frame: "DataFrame"
     name: str
@@ -114,7 +114,7 @@ class SparkSource:
             try:
                 fields.append((field.name, to_arrow_type(field.dataType)))
             except PySparkException:
-                fields.append((field.name, pa.list_(pa.null())))  # no single values, whatever else it is
+                fields.append((field.name, pa.list_(pa.null())))  # whatever it is, it does not contain single values
         return pa.schema(fields)
 
     def batches(self, schema: Schema, progress: RowProgress | None = None) -> "SparkBatches":
@@ -127,8 +127,8 @@ class SparkSource:
 
 @dataclass(frozen=True, kw_only=True)
 class SparkBatches:
-    """Rows where they lie. The Spark engine sends its work to them; every other engine has them come, one batch after
-    the other, through the driver."""
+    """Rows on the executors. The Spark engine processes them there; other engines receive them through the driver, one
+    batch after the other."""
 
     frame: "DataFrame"
     names: list[str]
@@ -140,7 +140,7 @@ class SparkBatches:
                 yield from read_message(message)
 
     def messages(self, work: Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]) -> "RDD[bytes]":
-        """What `work` makes of each partition's batches, each as one Arrow message."""
+        """The batches that `work` returns for each partition, each as one Arrow message."""
         names = self.names
 
         def made(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -156,7 +156,7 @@ def _unchanged(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
 
 
 def write_message(batch: pa.RecordBatch) -> bytes:
-    """A batch and its types as bytes."""
+    """A batch with its types as bytes: an Arrow stream."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as writer:
         writer.write_batch(batch)
@@ -164,20 +164,24 @@ def write_message(batch: pa.RecordBatch) -> bytes:
 
 
 def read_message(message: bytes) -> list[pa.RecordBatch]:
+    """The batches of a message."""
     return list(pa.ipc.open_stream(message))
 
 
 def spark_frame(data: object) -> SparkSource | None:
-    """A source from a frame of Spark's own, None where it is no such frame."""
+    """The source for a Spark frame; None if `data` is not one."""
     from narwhals.dependencies import is_pyspark_connect_dataframe, is_pyspark_dataframe
 
     if is_pyspark_connect_dataframe(data):
-        raise InputError("A frame of Spark Connect cannot be read: its rows are out of reach. Give one of a session.")
+        raise InputError(
+            "Frames of Spark Connect are not supported: their rows cannot be processed on the executors. Give a "
+            "frame of a classic session."
+        )
     return SparkSource(frame=data, name="frame") if is_pyspark_dataframe(data) else None
 
 
 def to_spark(table: pa.Table) -> "DataFrame":
-    """An Arrow table as a frame of the session; text that is kept as a dictionary becomes plain."""
+    """An Arrow table as a frame of the session. Dictionaries become plain text."""
     plain = [
         pa.field(field.name, field.type.value_type if pa.types.is_dictionary(field.type) else field.type)
         for field in table.schema
@@ -186,7 +190,7 @@ def to_spark(table: pa.Table) -> "DataFrame":
 
 
 def spark_files(data: str | PurePath, delimiter: str) -> SparkSource:
-    """A source from a path or address that Spark reads: a file, a folder, a pattern, on any storage it knows; or
+    """The source for anything that Spark reads: a file, a folder or a pattern on any storage that it supports, or
     `table:NAME` of its catalogue."""
     reader = session().read
 

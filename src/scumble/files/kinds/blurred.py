@@ -46,7 +46,7 @@ class BlurredKind(ReleaseKind[BlurredRelease]):
         yield "noise.json gives the stated guarantee, and publishes the domains of schema.yaml"
         found = sum(len(next(iter(block.values()))) for block in published_blocks(folder / "table.csv", release.noise))
         if manifest["records"] != found:
-            raise CheckError("table.csv has not as many records as release.json says. Do not trust this folder.")
+            raise CheckError("The number of records in table.csv differs from release.json. Do not trust this folder.")
         yield f"table.csv has the stated {found:,} records, all as noise.json publishes them"
 
     def report_context(self, release: BlurredRelease) -> dict[str, Any]:

@@ -44,10 +44,10 @@ class RecordsKind(ReleaseKind[RecordRelease]):
             column = release.columns[attribute.name]
             if not _inside(attribute, column):
                 raise CheckError(
-                    f"table.csv: {attribute.name!r} leaves the domain of schema.yaml. Do not trust this folder."
+                    f"table.csv: {attribute.name!r} has values outside schema.yaml. Do not trust this folder."
                 )
         if manifest["records"] != release.records:
-            raise CheckError("table.csv has not as many records as release.json says. Do not trust this folder.")
+            raise CheckError("The number of records in table.csv differs from release.json. Do not trust this folder.")
         yield f"table.csv has the stated {release.records:,} records, all within schema.yaml"
 
     def report_context(self, release: RecordRelease) -> dict[str, Any]:
