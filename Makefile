@@ -44,13 +44,13 @@ search: $(READY) ## the laws on new random examples, ARGS=10 times over (a failu
 test-spark: $(ENGINES_READY) ## Spark on two local workers, and PostgreSQL: installs Java, pyspark and the rest
 	$(BIN)/pytest -m "spark or postgres" --durations=8 $(or $(TESTS),tests/engines tests/sources)
 
-test-audit: $(READY) ## planted bugs, true methods and their power: many runs of private mechanisms
+test-audit: $(READY) ## audits of planted bugs and of the correct methods: many runs of private mechanisms
 	$(BIN)/pytest -m audit -n $(WORKERS) --dist worksteal --durations=8 $(TESTS)
 
 test-joint: $(READY) ## joint releases: real processes, real connections, and whatever can go wrong with them
 	$(BIN)/pytest -m joint -n $(WORKERS) --dist worksteal --durations=8 $(TESTS)
 
-audit: $(READY) ## every method held to its epsilon; writes the table in docs/audit.md (goes on where it stopped)
+audit: $(READY) ## a lower bound on the epsilon of every method; writes the table in docs/audit.md (resumes after an interruption)
 	$(BIN)/python benchmarks/audit_table.py docs/audit.md $(ARGS)
 
 lint: $(READY) ## ruff: rules and formatting

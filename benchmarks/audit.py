@@ -1,10 +1,10 @@
-"""How many runs per minute an audit makes, and how much a run costs compared with the noise it draws.
+"""Measures the runs per minute of an audit, and the cost of a run compared with the cost of its noise.
 
     python benchmarks/audit.py [--runs 2000] [--workers 2]
 
-`runs per minute` is wall-clock time on all cores, so it depends on the load of the machine; `one core` is CPU time of
-one process. The last column is the cost of a run divided by the cost of the same noise requests without anything else.
-It hardly depends on the machine.
+The figures by wall-clock time use all worker processes and depend on the load of the machine. The figures by CPU time
+are of one process. The last column divides the cost of a run by the cost of its noise requests alone, and hardly
+depends on the machine.
 """
 
 import argparse
@@ -91,7 +91,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1_000)
     parser.add_argument("--workers", type=int, default=all_cores())
     given = parser.parse_args()
-    print(f"| at eps 1 | runs per minute, {given.workers} cores | one core | a run over its noise alone |")
+    words = f"runs per minute of wall-clock time, {given.workers} processes"
+    print(f"| at eps 1 | {words} | runs per minute of CPU time | cost of a run / cost of its noise |")
     print("|---|---|---|---|")
     for subject in (one_count(Fraction(1)), one_selection(Fraction(1))):
         print(line(subject, given.runs, given.workers), flush=True)

@@ -13,8 +13,7 @@ PATHS = ("left", "right")
 
 
 def draws(seed: int, *, left: float, shift: float) -> Draws:
-    """Runs that choose `left` with a given probability, then publish a normal number with mean `shift` and a
-    constant."""
+    """Runs that choose `left` with some probability, then publish a normal number with mean `shift` and a constant."""
     generator = np.random.default_rng(seed)
     chosen = generator.random(RUNS) < left
     numbers = generator.normal(shift, 1.0, RUNS)

@@ -52,8 +52,7 @@ def test_simple_mechanisms_are_not_refuted(subject: Any, epsilon: str) -> None:
 
 @pytest.mark.parametrize(("method", "settings"), CASES)
 def test_no_method_with_a_proven_guarantee_is_refuted(method: Method, settings: dict[str, Any]) -> None:
-    """At eps 1, with the candidate pairs and without variations, which is quick enough for CI. `make audit` does
-    more."""
+    """At eps 1, with the candidate pairs and without variations, to be quick enough for CI. `make audit` does more."""
     parameters = parameters_for(method, "1", settings)
     guarantee = method.plan(served_schema(method, parameters), parameters).guarantee
     if declared_epsilon(guarantee) is None:

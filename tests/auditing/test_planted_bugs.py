@@ -215,6 +215,5 @@ def test_stable_microaggregation_as_published_violates_its_declared_epsilon(meth
 
 
 def test_the_error_rate_is_divided_among_more_claims_than_are_made() -> None:
-    """Every mode of every method, the correct method for each planted bug, seven single tests, four simple
-    mechanisms."""
+    """Every mode of every method, the correct twin of each planted bug, seven single tests, four simple mechanisms."""
     assert len([mode for method in METHODS for mode in settings_of(method)]) + len(CHECKS) + 7 + 4 <= CLAIMS * 3 / 4

@@ -1,5 +1,4 @@
-"""The error rate that all audits of correct mechanisms in `make test-audit` share, and the probability to miss a
-bug."""
+"""The error rate shared by all audits of correct mechanisms in `make test-audit`, and the probability of a miss."""
 
 from collections.abc import Callable
 from fractions import Fraction

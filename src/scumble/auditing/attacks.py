@@ -42,10 +42,9 @@ class Attack:
     in_release: float
     control: float
     tried: tuple[int, int]
-    """How many people in the release, and in the control group, were attacked."""
+    """The number of attempts on people in the release, and on the control group."""
     gain: float
-    """The gain over the control group, as a share of the largest possible gain: (in release - control) / (1 -
-    control)."""
+    """The gain as a share of the largest possible gain: (in release - control) / (1 - control)."""
     interval: tuple[float, float]
     """95 % confidence interval of the difference of the two rates."""
     most_allowed: float | None
@@ -84,7 +83,7 @@ class WeightedRows:
 
 
 def attack_release(folder: str | Path, *, train: Any, control: Any, delimiter: str = ",") -> list[Attack]:
-    """Run all four attacks on a release folder. `train` holds the released rows, `control` similar rows not in it."""
+    """Run all four attacks on a release folder. `train`: the rows of the release; `control`: similar rows not in it."""
     made = load_release(folder)
     published = published_table(made)
     schema = made.tables[made.recommended]
@@ -234,7 +233,7 @@ def _most_allowed(release: Release) -> float | None:
 
 
 def published_table(release: Release) -> WeightedRows:
-    """The recommended table of a release, which is the most detailed one, as weighted rows of codes."""
+    """The recommended table of a release, which reveals the most, as weighted rows of codes."""
     schema, rows = release.tables[release.recommended], release.rows_of(release.recommended)
     if rows is not None:
         columns = [codes_of(rows[a.name], schema, a.name) for a in schema.attributes]

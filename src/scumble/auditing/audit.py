@@ -53,8 +53,8 @@ class Finding:
     hits: tuple[int, int]
     """Test runs in which the event happened, on the first and on the second table."""
     smallest_violation: float
-    """The smallest true epsilon that this audit would have detected with probability 0.99. It assumes that the tested
-    event shows the same share of any privacy loss. Infinite if the event shows no loss at all."""
+    """The power: the smallest true epsilon that this audit would have detected with probability 0.99, assuming that the
+    tested event shows the same share of any privacy loss. Infinite if no violation would have been detected."""
     pair: str
     event: str
     direction: str
@@ -194,8 +194,7 @@ def audit_subject(
     state: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Finding:
-    """Search for the best pair and event, then compute the lower bound on epsilon from `runs` test runs of each
-    table."""
+    """Search for the best pair and event, then compute the lower bound from `runs` test runs of each table."""
     from scumble.auditing.bounds import Confidence
     from scumble.auditing.search import Effort, all_cores, identity_of, search_and_test
 

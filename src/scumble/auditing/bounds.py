@@ -1,9 +1,8 @@
 """The lower bound on epsilon from the frequencies of an event, and the power of that bound.
 
 If an event has probability p on one table and q on a neighbouring one, the true epsilon is at least ln(p / q). The
-bound takes Clopper and Pearson's exact lower confidence limit for p and their upper limit for q. Each limit fails with
-probability at most `alpha` / 2, so the bound exceeds the true epsilon with probability at most `alpha`, for all p and
-q.
+bound takes Clopper and Pearson's exact lower confidence limit for p and their upper limit for q. Each limit is wrong
+with probability at most `alpha` / 2, so the bound exceeds the true epsilon with probability at most `alpha`.
 """
 
 import math
@@ -17,7 +16,7 @@ from scipy.special import bdtr, betaincinv, gammaln
 from scumble.model.counts import Floats
 
 LARGEST_EXCESS = 30.0
-"""Violations that exceed the declared epsilon by more than this are reported as undetectable (infinite)."""
+"""If an epsilon that exceeds the declared one by this much would not be detected, the power is given as infinite."""
 
 
 def lowest_probability(hits: npt.ArrayLike, runs: int, alpha: float) -> Floats:
@@ -32,8 +31,7 @@ def highest_probability(hits: npt.ArrayLike, runs: int, alpha: float) -> Floats:
 
 
 def epsilon_bounds(likely: npt.ArrayLike, unlikely: npt.ArrayLike, runs: tuple[int, int], alpha: float) -> Floats:
-    """Lower bounds on epsilon, at least zero, from the hits on the table where the event is likelier and on the
-    other."""
+    """Lower bounds on epsilon, at least zero, from the hits on the likelier table and on the other one."""
     low = lowest_probability(likely, runs[0], alpha / 2)
     high = highest_probability(unlikely, runs[1], alpha / 2)
     with np.errstate(divide="ignore"):
@@ -42,8 +40,7 @@ def epsilon_bounds(likely: npt.ArrayLike, unlikely: npt.ArrayLike, runs: tuple[i
 
 @dataclass(frozen=True, kw_only=True)
 class Confidence:
-    """A confidence level shared by several audits: the probability that none of their bounds exceeds the true
-    epsilon."""
+    """A confidence level for several audits: with this probability, none of their bounds exceeds the true epsilon."""
 
     level: Fraction = Fraction(999, 1000)
     claims: int = 1

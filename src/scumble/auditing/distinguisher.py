@@ -24,8 +24,7 @@ FEWEST_RUNS_OF_PATH = 100
 the score uses the numbers about the differing record."""
 MOST_BINS = 32
 SIGNIFICANT = 2.5
-"""Log ratios within this many standard deviations of zero are set to zero. If none of the choices remains, all are
-used."""
+"""Log ratios within this many standard deviations of zero are ignored, unless this would leave no choice."""
 SINGLE_NUMBERS = 3
 """How many single numbers are tried as events, beside the sums: those whose means differ most."""
 SELECTION_ALPHA = 1e-6
@@ -55,7 +54,7 @@ class Event:
     steps: Mapping[ChoicePath, float]
     """The log ratio of the last choice, by the path up to it."""
     parts: Mapping[ChoicePath, tuple[Part, ...]]
-    """By complete path. `ANY_PATH` holds the parts for the numbers about the differing record."""
+    """Contributions of numbers, by complete path; under `ANY_PATH` those of the numbers about the differing record."""
     weight: float = 0.0
     """Weight of the log-likelihood ratio of the holder's answers, which is computed and not learned."""
 
@@ -220,8 +219,7 @@ def _edges(values: Numbers) -> npt.NDArray[np.float64]:
 
 
 def _single_numbers(first: Draws, second: Draws) -> Iterator[Event]:
-    """Events about one number: each number about the differing record, and those that differ most on the commonest
-    path."""
+    """Events about one number: those about the differing record, and those that differ most on the commonest path."""
     here, there = _all_observed(first), _all_observed(second)
     for place in range(min(here.shape[1], there.shape[1])):
         yield from _ranks(here[:, place], there[:, place], ANY_PATH, place, "the count of the record's cell")

@@ -25,10 +25,10 @@ from scumble.privacy.noise import Selection, selection_scale
 def selection_law(scores: Sequence[float], scale: float, selection: Selection) -> list[float]:
     """The probability of each candidate.
 
-    Permute-and-flip visits the candidates in random order and accepts candidate i with probability p_i = exp((score -
-    best) / scale). If each candidate is visited at a uniform time in [0, 1], the probability that i wins is p_i times
-    the integral over t of the product of (1 - p_j t) over all others j. The integrand is a polynomial, which
-    Gauss-Legendre quadrature integrates exactly.
+    Permute-and-flip visits the candidates in random order and accepts candidate i with probability p_i, which is
+    exp((score - best) / scale). If each candidate is visited at a uniform time in [0, 1], the probability that i wins
+    is p_i times the integral over t of the product of (1 - p_j t) over all others j. The integrand is a polynomial,
+    which Gauss-Legendre quadrature integrates exactly.
 
     >>> [round(p, 4) for p in selection_law([1, 0], 1.0, Selection.PERMUTE_AND_FLIP)]
     [0.8161, 0.1839]

@@ -54,8 +54,7 @@ def _log_probability_of_choice(apart: bytes, scale: float, selection: Selection,
 
 
 class RecordingNoise:
-    """A noise source that records its draws. Given another source, it draws from that one; otherwise it replays
-    `outcomes`."""
+    """A noise source that records its draws. It draws from `noise` or, without one, replays `outcomes`."""
 
     def __init__(self, noise: Noise | None = None) -> None:
         self._noise = noise
@@ -86,8 +85,7 @@ class RecordingNoise:
 
 
 class ComparingHolder(RecordingHolder):
-    """The shipped holder of one table, which also computes the likelihood ratio of its answers to those of the
-    other."""
+    """The shipped holder of one table, which also computes the probability of its answers on the other table."""
 
     def __init__(self, *, engine: Tabulates, other: Tabulates, noise: Noise, plan: Plan) -> None:
         self._drawn, self._replayed = RecordingNoise(noise), RecordingNoise()

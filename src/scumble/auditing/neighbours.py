@@ -18,7 +18,7 @@ CodedRecord = tuple[int, ...]
 CodedRows = tuple[CodedRecord, ...]
 
 GROUP_SIZES = (1, 12)
-"""How many equal records the tables share. One is enough to attack a count; scores of groups react to more."""
+"""How many equal records the tables share: one is enough to attack counts, scores also depend on larger groups."""
 MOST_COPIES = 15
 """The most copies of the differing record that a variation puts into both tables."""
 
@@ -65,8 +65,7 @@ def pair_of(schema: Schema, shared: Sequence[CodedRecord], record: CodedRecord, 
 
 
 def candidate_pairs(method: Method, schema: Schema, parameters: Params) -> list[Pair]:
-    """All pairs to screen: those of the method, if it has a function `pairs(schema, parameters)`, and the generic
-    ones."""
+    """All pairs to screen: those of the method's optional function `pairs(schema, parameters)` and the generic ones."""
     propose = getattr(method, "pairs", None)
     proposed = [] if propose is None else [pair_of(schema, *each) for each in propose(schema, parameters)]
     every = [*proposed, *generic_pairs(schema)]

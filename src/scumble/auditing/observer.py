@@ -1,4 +1,4 @@
-"""The adversary of differential privacy: it knows every record except the differing one and examines its numbers.
+"""The adversary of differential privacy, who knows every record but one, examines the numbers about that record.
 
 A learned distinguisher would need many runs to find the published cell that contains the differing record, for every
 possible set of cells. This adversary computes the cell from the public schema and subtracts the known records.
@@ -18,8 +18,7 @@ from scumble.model.values import Column, recoding
 
 
 class Observer:
-    """Reads the published numbers about the records in which the tables of a pair differ. It knows all other
-    records."""
+    """Reads the published numbers about the records in which two tables differ. It knows all other records."""
 
     def __init__(self, schema: Schema, pair: Pair) -> None:
         self._schema = schema
@@ -28,7 +27,7 @@ class Observer:
         self._known: dict[ChoicePath, tuple[Integers, Numbers]] = {}
 
     def observe(self, path: ChoicePath, release: Release) -> Numbers:
-        """The numbers about the differing records, less the known contribution of the others."""
+        """The published numbers about the differing records. The known records are subtracted from counts of cells."""
         rows = release.rows_of("table")
         if rows is not None:
             agreements = (self._agreements(record, release.schema, rows) for record in self._records)
@@ -40,8 +39,7 @@ class Observer:
         return cells.measured.ravel()[places] - known
 
     def _places(self, release: CellRelease) -> tuple[Integers, Numbers]:
-        """The entries that count the differing records, and the known count of the others there, in units of the
-        release."""
+        """The entries that count the differing records, and what the known records contribute to them."""
         published = release.schema
         shape = (*(attribute.domain.size for attribute in published.predictors), len(published.classes))
         if release.measured.size != np.prod(shape):
@@ -65,8 +63,7 @@ class Observer:
         }
 
     def _agreements(self, record: CodedRecord, published: Schema, rows: Mapping[str, Column]) -> list[float]:
-        """How many published records agree with this one: in an attribute and the class, summed over the attributes; in
-        all."""
+        """How many published records agree with this one: in an attribute and the class (summed), and in everything."""
         codes = self._published_codes(record, published)
         same = {name: codes_of(column, published, name) == codes[name] for name, column in rows.items()}
         target = same.get(str(published.target), np.True_)

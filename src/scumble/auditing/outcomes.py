@@ -129,8 +129,7 @@ class ReleaseView:
                 self._words.append(f"{name} is {value!r}")
 
     def _take_numbers(self, name: str, array: npt.NDArray[Any]) -> None:
-        """Add the values; for floats also their finest binary digit, which can reveal the value that noise was added
-        to."""
+        """Add the values; for floats also their finest binary digit, which can reveal the value before noise."""
         flat = array.ravel().astype(np.float64)
         self._numbers.append(flat)
         self._named.append((name, len(flat)))

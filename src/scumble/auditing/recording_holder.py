@@ -1,5 +1,4 @@
-"""A central holder that reports every query it answers, so that an audit can record it or repeat it on another
-table."""
+"""A central holder that reports every query it answers, to be recorded or repeated on another table by an audit."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence

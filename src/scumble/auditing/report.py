@@ -63,8 +63,7 @@ def words_of(parameters: Mapping[str, Any]) -> str:
 
 
 def _bar(finding: Finding) -> Markup:
-    """A bar for the lower bound, a line for the declared epsilon, a dashed line for the smallest detectable
-    violation."""
+    """A bar for the lower bound, a line for the declared epsilon, and a dashed line for the power."""
     declared = float(finding.declared)
     power = finding.smallest_violation
     reach = 1.15 * max(declared, finding.found, power if math.isfinite(power) else 0.0)

@@ -33,8 +33,8 @@ CHUNK = 2_000
 MOST_TRAINING_RUNS = 25_000
 MOST_SCREENING_RUNS = 200
 SCREENING_DIVISOR = 16
-"""Screening uses the number of test runs divided by this, at most the number above: so many runs of each table train
-the distinguisher, and as many select the event."""
+"""To screen a pair, the number of test runs is divided by this (at most the number above): that many runs of each table
+train the distinguisher, and the same number selects the event."""
 LEADERS = 3
 FINAL_FACTOR = 4
 """The best pairs are compared once more, with this many times the screening runs."""
@@ -109,8 +109,7 @@ def search_and_test(
     identity: str = "",
     progress: Progress | None = None,
 ) -> EventCounts:
-    """Choose the pair and the event, then count the event in test runs. An interrupted audit resumes from the file
-    `state`."""
+    """Choose the pair and the event, then count the event in test runs. The file `state` allows an audit to resume."""
     report_progress = progress or _no_progress
     with worker_pool(mechanism, workers) as draw:
         saved = _State.read(state, identity)
@@ -202,8 +201,7 @@ def all_cores() -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class _State:
-    """The state of an audit, from which it can resume. It is first written when the event is fixed, before any test
-    run."""
+    """The state of an audit, to resume from. It is first written when the event is fixed, before any test run."""
 
     identity: str
     pair: Pair

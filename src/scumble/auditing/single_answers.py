@@ -30,8 +30,7 @@ def one_count(epsilon: Fraction) -> Subject:
 
 
 def one_selection(epsilon: Fraction) -> Subject:
-    """One selection between two splits. They score equally on the first table; on the second, a new record favours
-    one."""
+    """One selection between two splits, which score equally on the first table and differently on the second."""
     schema = parse_schema(TWO_SPLITS)
     cut = Cut.top(schema)
     candidates = tuple(Candidate(attribute=a.name, node=a.domain.root) for a in schema.predictors)
