@@ -50,7 +50,7 @@ def test_several_audits_share_one_error_rate() -> None:
 
 @pytest.mark.parametrize(("declared", "frequency", "runs"), [(1.0, 0.73, 1_000), (0.1, 0.5, 20_000), (3.0, 0.9, 1_000)])
 def test_the_stated_power_is_the_power(declared: float, frequency: float, runs: int) -> None:
-    """A violation of the stated size is found with probability 0.99, one that is a tenth smaller is found less often."""
+    """A violation of the stated size is found with probability 0.99; one that is a tenth smaller, less often."""
     alpha = 0.001
     smallest = smallest_violation(declared=declared, frequency=frequency, runs=runs, alpha=alpha)
     found = found_share(declared, frequency, smallest, runs, alpha)

@@ -75,7 +75,7 @@ def test_the_loss_of_the_default_selection_is_within_its_charge(score: str, roun
 
 @pytest.mark.parametrize("rounds", [1, 2])
 def test_published_max_costs_at_most_half_of_what_it_is_charged(rounds: int) -> None:
-    """Max is monotone, but the paper charges it as if it were not. Many candidates bring the loss near half the charge."""
+    """Max is monotone, but the paper charges it as if it were not. The test below comes near half of the charge."""
     found = worst(selection="published", score="max", rounds=rounds)
     assert 0 < found.loss <= float(found.charged) / 2 * (1 + LAST_DIGITS)
 

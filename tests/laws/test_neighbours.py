@@ -256,9 +256,11 @@ def test_the_law_detects_false_declarations(planted: str) -> None:
 
 
 def test_one_floor_per_group_keeps_the_bound_and_a_floor_per_class_would_not() -> None:
-    """With M the purity scale: rounding down once per group, the score changes by at most M. Rounding down once per
-    class would change it by M + 1, for instance when a record of a third class joins 589,824 records and three of
-    another."""
+    """A new record changes the score by at most M, the purity scale, if the score is rounded down once per group.
+
+    Rounding down once per class would change it by M + 1: for instance, if a record of a third class joins 589,824
+    records of one class and three of another.
+    """
 
     def careless(groups: Integers) -> Integers:
         return (PURITY_SCALE * groups**2 // groups.sum(axis=-1, keepdims=True)).sum(axis=-1)
