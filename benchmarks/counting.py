@@ -38,7 +38,7 @@ class Cost:
 
 
 def coded_rows(path: Path, schema: Schema) -> list[Block]:
-    return list(MemoryEngine.open(open_source(path).batches(schema), schema).blocks())
+    return list(MemoryEngine.open(open_source(path).batches(schema.columns), schema).blocks())
 
 
 def cut_into(schema: Schema, cells: int) -> Cut:

@@ -74,10 +74,10 @@ def main(data: str, small: str, large: str, largest: str, repeats: str) -> None:
     top = round_of(schema, 1)
     for name, path in (("small", small), ("large", large), ("largest", largest)):
         began = time.perf_counter()
-        engine = SparkEngine.open(open_source(path, engine="spark").batches(schema), schema)
+        engine = SparkEngine.open(open_source(path, engine="spark").batches(schema.columns), schema)
         answer[f"open {name}"] = time.perf_counter() - began
         answer[f"rows {name}"] = engine.rows
-        expected = MemoryEngine.open(open_source(path).batches(schema), schema)
+        expected = MemoryEngine.open(open_source(path).batches(schema.columns), schema)
         for cells in (1, 200):
             request = round_of(schema, cells)
             counts, known = engine.tabulate(request), expected.tabulate(request)

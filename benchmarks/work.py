@@ -104,7 +104,7 @@ def choose(path: Path, schema: Schema, rounds: int) -> None:
     """Published mode from opening the source up to the final cells, excluding their count."""
     method = method_named("diffgen")
     parameters = method.parameters(**{**PUBLISHED, "rounds": rounds})
-    engine = ENGINES["memory"].open(open_source(path).batches(schema), schema)
+    engine = ENGINES["memory"].open(open_source(path).batches(schema.columns), schema)
     holder = _SelectionsOnly(engine=engine, noise=PaidNoise(), plan=method.plan(schema, parameters))
     try:
         method.run(schema, parameters, holder)

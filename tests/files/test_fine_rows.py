@@ -277,7 +277,7 @@ def test_test_rows_are_coded_as_the_table_is() -> None:
     for name, size in (("fine", 12), ("table", 1)):
         assert release.tables[name]["weight"].domain.size == size
         coded = table.sample(release.tables[name])
-        blocks = list(code_blocks(source.batches(release.tables[name]), release.tables[name]))
+        blocks = list(code_blocks(source.batches(release.tables[name].columns), release.tables[name]))
         assert coded.codes.tolist() == np.concatenate([np.stack(block[:3], axis=1) for block in blocks]).tolist()
 
 

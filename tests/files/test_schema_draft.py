@@ -125,9 +125,9 @@ def test_the_reference_data_sets_fit_their_schemas(data_folder: Path, name: str)
     """Every row of theirs lies inside: their schemas drop none and clamp none."""
     found = datasets.load(name)
     source = open_source(found.path)
-    check_columns(source, found.schema)
+    check_columns(source, found.schema.columns)
     strict = tuple(replace(attribute, outside=Outside.DROP) for attribute in found.schema.attributes)
     schema = replace(found.schema, attributes=strict, unit=Unit.ADD_REMOVE)
-    kept = sum(len(block[0]) for block in code_blocks(source.batches(schema), schema))
+    kept = sum(len(block[0]) for block in code_blocks(source.batches(schema.columns), schema))
     with found.path.open(encoding="utf-8") as file:
         assert kept == sum(1 for line in file if line.strip()) - 1

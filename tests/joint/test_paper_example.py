@@ -62,7 +62,7 @@ class OpenedScores(Noiseless):
 def hospital(party: str) -> MemoryEngine:
     jobs, sexes, ages, classes = zip(*TABLE_1[party], strict=True)
     table = pa.table({"Job": jobs, "Sex": sexes, "Age": ages, "Class": classes, "Surgery": ["Plastic"] * len(jobs)})
-    return MemoryEngine.open(open_source(table).batches(SCHEMA), SCHEMA)
+    return MemoryEngine.open(open_source(table).batches(SCHEMA.columns), SCHEMA)
 
 
 def test_examples_1_and_2() -> None:

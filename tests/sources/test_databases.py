@@ -50,8 +50,8 @@ def create(table: str) -> list[str]:
 
 def read(data: str, schema: Schema) -> Counter[Row]:
     source = open_source(data)
-    check_columns(source, schema)
-    engine = ENGINES["memory"].open(source.batches(schema), schema)
+    check_columns(source, schema.columns)
+    engine = ENGINES["memory"].open(source.batches(schema.columns), schema)
     return rows_of(engine)
 
 

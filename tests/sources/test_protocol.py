@@ -50,7 +50,7 @@ def test_the_header_and_the_rows(source: Source) -> None:
 def test_rows_can_be_read_again_and_only_the_schemas_columns_are(source: Source) -> None:
     seen: list[tuple[int, int | None]] = []
     for _ in range(2):
-        batches = list(source.batches(SCHEMA, lambda done, total: seen.append((done, total))))
+        batches = list(source.batches(SCHEMA.columns, lambda done, total: seen.append((done, total))))
         rows = [dict(zip(batch.schema.names, values, strict=True)) for batch in batches for values in _rows(batch)]
         assert rows == [{"age": "1", "class": "no"}, {"age": "2", "class": "yes"}, {"age": "3", "class": "no"}]
     assert all(total is None or done <= total for done, total in seen)

@@ -41,8 +41,8 @@ SECRET = "Zaphod,41.99887,Private,high"
 def read(data: Any, schema: Schema = SCHEMA, **options: Any) -> list[tuple[int, ...]]:
     """All coded rows, as a release would read them."""
     source = open_source(data, **options)
-    check_columns(source, schema)
-    engine = ENGINES["memory"].open(source.batches(schema), schema)
+    check_columns(source, schema.columns)
+    engine = ENGINES["memory"].open(source.batches(schema.columns), schema)
     return [row for block in engine.blocks() for row in zip(*(column.tolist() for column in block), strict=True)]
 
 
@@ -125,7 +125,7 @@ def test_a_pattern_is_one_table(tmp_path: Path) -> None:
     assert read(tmp_path / "**" / "people-*") == ONE * 3
     assert open_source(tmp_path / "people-*").name == "people-*"
     progress: list[tuple[int, int | None]] = []
-    list(open_source(tmp_path / "people-*").batches(SCHEMA, lambda done, total: progress.append((done, total))))
+    list(open_source(tmp_path / "people-*").batches(SCHEMA.columns, lambda done, total: progress.append((done, total))))
     assert progress == [(1, 2), (2, 2)]
 
 
@@ -179,10 +179,14 @@ def test_names_of_sources(tmp_path: Path) -> None:
 def test_progress_is_reported_in_bytes_or_rows(tmp_path: Path) -> None:
     progress: list[tuple[int, int | None]] = []
     path = written(tmp_path, WELL_FORMED["plain"])
-    list(open_source(path).batches(SCHEMA, lambda done, total: progress.append((done, total))))
+    list(open_source(path).batches(SCHEMA.columns, lambda done, total: progress.append((done, total))))
     assert progress[-1] == (path.stat().st_size, path.stat().st_size)
     pq.write_table(pa.table({"age": [1, 2], "work": ["", ""], "income": ["", ""]}), tmp_path / "people.parquet")
-    list(open_source(tmp_path / "people.parquet").batches(SCHEMA, lambda done, total: progress.append((done, total))))
+    list(
+        open_source(tmp_path / "people.parquet").batches(
+            SCHEMA.columns, lambda done, total: progress.append((done, total))
+        )
+    )
     assert progress[-1] == (2, 2)
 
 
@@ -237,7 +241,7 @@ def test_a_column_name_that_occurs_twice_in_a_frame() -> None:
     for frame in (arrow, pd.DataFrame([[42, "Private", "high", 42]], columns=columns), FrameSource(table=arrow)):
         source = frame if isinstance(frame, FrameSource) else None
         with pytest.raises(InputError, match="twice"):
-            check_columns(source or open_source(frame), SCHEMA)
+            check_columns(source or open_source(frame), SCHEMA.columns)
 
 
 @pytest.mark.parametrize("content", [f"{SECRET}\n", SECRET, f"{SECRET}\n{SECRET}\n", f"\n{HEADER}\n{SECRET}\n", ""])

@@ -54,8 +54,8 @@ def many(folder: Path) -> Path:
 
 def opened(data: Any, schema: Schema = SCHEMA) -> SparkEngine:
     source = open_source(data, engine="spark")
-    check_columns(source, schema)
-    return SparkEngine.open(source.batches(schema), schema)
+    check_columns(source, schema.columns)
+    return SparkEngine.open(source.batches(schema.columns), schema)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def engine(many: Path) -> Iterator[SparkEngine]:
 
 @pytest.fixture(scope="module")
 def expected(many: Path) -> Counts:
-    batches = open_source(many / "*.parquet").batches(SCHEMA)
+    batches = open_source(many / "*.parquet").batches(SCHEMA.columns)
     return MemoryEngine.open(batches, SCHEMA).tabulate(ROUND)
 
 
@@ -94,9 +94,9 @@ def test_a_frame_of_spark_is_read_where_it_lies_and_by_other_engines(many: Path,
     frame = session().read.parquet(str(many)).repartition(3)
     source = open_source(frame)
     assert source.name == "frame"
-    check_columns(source, SCHEMA)
+    check_columns(source, SCHEMA.columns)
     for kind in (SparkEngine, MemoryEngine):
-        engine = kind.open(source.batches(SCHEMA), SCHEMA)
+        engine = kind.open(source.batches(SCHEMA.columns), SCHEMA)
         assert same(engine.tabulate(ROUND), expected)
         engine.close()
 
@@ -128,7 +128,7 @@ def test_what_spark_cannot_read_is_refused(tmp_path: Path) -> None:
     nested = session().createDataFrame(pa.table({"age": [[1], [2]]}))
     schema = parse_schema("scumble: schema/1\nattributes: {age: {numeric: {low: 0, high: 100, step: 10}}}")
     with pytest.raises(InputError, match="contains lists or records"):
-        check_columns(open_source(nested), schema)
+        check_columns(open_source(nested), schema.columns)
 
 
 # How it is counted ---------------------------------------------------------------------------------------------------

@@ -251,8 +251,8 @@ def published_table(release: Release) -> WeightedRows:
 
 
 def _coded(source: Source, schema: Schema) -> WeightedRows:
-    check_columns(source, schema)
-    blocks = [np.stack(block, axis=1).astype(np.int64) for block in code_blocks(source.batches(schema), schema)]
+    check_columns(source, schema.columns)
+    blocks = [np.stack(block, axis=1).astype(np.int64) for block in code_blocks(source.batches(schema.columns), schema)]
     codes = np.concatenate([np.zeros((0, len(schema.attributes)), dtype=np.int64), *blocks])
     return WeightedRows(codes=codes, weights=np.ones(len(codes)))
 

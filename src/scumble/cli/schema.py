@@ -73,7 +73,7 @@ def check(
     """Check a schema file and, optionally, the header of a table. No row is read."""
     public = read_schema(schema)
     if data is not None:
-        check_columns(open_source(data, delimiter=delimiter_of(delimiter)), public)
+        check_columns(open_source(data, delimiter=delimiter_of(delimiter)), public.columns)
     unconfirmed = [attribute.name for attribute in public.attributes if attribute.unconfirmed]
     if json:
         sizes = {attribute.name: attribute.domain.size for attribute in public.attributes}

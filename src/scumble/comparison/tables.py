@@ -35,7 +35,7 @@ def table_named(name: str) -> CodedTable:
     if not separator:
         raise InputError(f"Unknown table {name!r}. Available: {', '.join(NAMES)}, or give FILE@SCHEMA.")
     source, schema = open_source(Path(file)), read_schema(Path(schema_file))
-    check_columns(source, schema)
+    check_columns(source, schema.columns)
     if schema.target is None:
         raise InputError(f"The schema {schema_file} has no `target`, so there is no class to predict. Add a `target`.")
     return CodedTable.read(source, schema)

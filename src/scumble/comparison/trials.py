@@ -32,7 +32,7 @@ class CodedTable:
 
     @classmethod
     def read(cls, source: Source, schema: Schema) -> "CodedTable":
-        blocks = list(code_blocks(source.batches(schema), schema))
+        blocks = list(code_blocks(source.batches(schema.columns), schema))
         return cls(schema=schema, columns=tuple(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
 
     @property

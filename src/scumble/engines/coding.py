@@ -42,17 +42,32 @@ class ColumnCodes:
 
 def code_blocks(batches: Iterable[pa.RecordBatch], schema: Schema) -> Iterator[Block]:
     """Each batch as coded columns in the schema's order, without the rows that are dropped."""
+    return (block for block, _ in code_entities(batches, schema))
+
+
+def code_entities(
+    batches: Iterable[pa.RecordBatch], schema: Schema, *, entity: str | None = None, most_rows: int | None = None
+) -> Iterator[tuple[Block, list[str] | None]]:
+    """Coded blocks of at most so many rows, each with the text of the column that names the rows' entities."""
     coders = [(attribute.name, coder(attribute)) for attribute in schema.attributes]
-    for batch in batches:
+    for batch in _sliced(batches, most_rows):
         columns = [code(batch.column(name)) for name, code in coders]
         masks = [column.kept for column in columns if column.kept is not None]
         kept = np.logical_and.reduce(masks) if masks else np.True_
         block = tuple(column.codes for column in columns)
+        names = None if entity is None else batch.column(entity).cast(pa.string()).fill_null("")
         if not kept.all():
             block = tuple(codes[kept] for codes in block)
+            names = None if names is None else names.filter(pa.array(kept))
         for codes in block:
             codes.flags.writeable = False  # like the arrays of a database: a kernel is compiled for one kind of array
-        yield block
+        yield block, None if names is None else names.to_pylist()
+
+
+def _sliced(batches: Iterable[pa.RecordBatch], most_rows: int | None) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        rows = len(batch) if most_rows is None else most_rows
+        yield from (batch.slice(start, rows) for start in range(0, len(batch), rows)) if len(batch) > rows else (batch,)
 
 
 def coder(attribute: Attribute) -> Callable[[pa.Array], ColumnCodes]:

@@ -80,8 +80,8 @@ def _sample(source: Source, schema: Schema) -> "Sample":
     """All rows of a source, coded by a schema."""
     from scumble.mining.benchmark.sample import Sample
 
-    check_columns(source, schema)
-    blocks = list(code_blocks(source.batches(schema), schema))
+    check_columns(source, schema.columns)
+    blocks = list(code_blocks(source.batches(schema.columns), schema))
     columns = {
         attribute.name: np.concatenate([block[place] for block in blocks] or [np.zeros(0, dtype=np.uint8)])
         for place, attribute in enumerate(schema.attributes)
@@ -97,9 +97,9 @@ def finest_schema(published: Schema, source: Source) -> Schema:
 
     It depends on private rows, so it is used only for the owner's comparison and never published.
     """
-    check_columns(source, published)
+    check_columns(source, published.columns)
     attributes = []
-    batches = list(source.batches(published))
+    batches = list(source.batches(published.columns))
     for attribute in published.attributes:
         domain = attribute.domain
         if isinstance(domain, Tree):

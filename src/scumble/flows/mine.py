@@ -18,12 +18,9 @@ from scumble.errors import InputError
 from scumble.files.noise_file import read_noise
 from scumble.files.perturbed_table import published_blocks
 from scumble.flows.load import load_blurred
-from scumble.flows.perturb import coded_blocks, reading, reported_schema
+from scumble.flows.perturb import coded_blocks, reported_schema
 from scumble.mining.tree_model import Feature, TreeModel
-from scumble.model.counts import Integers
 from scumble.model.local.noise_model import NoiseModel
-from scumble.model.local.randomized_attribute import RandomizedAttribute
-from scumble.model.taxonomy import Grid
 from scumble.sources import check_columns, open_source
 
 if TYPE_CHECKING:
@@ -64,7 +61,7 @@ def true_blocks(data: Any, noise: NoiseModel, *, delimiter: str = ",") -> Iterat
     """True rows, coded as they would be before perturbation."""
     source = open_source(data, delimiter=delimiter)
     read = reported_schema(noise)
-    check_columns(source, read)
+    check_columns(source, read.columns)
     return (codes for codes, _ in coded_blocks(source, read))
 
 
@@ -84,18 +81,9 @@ def train(folder: str | Path, *, algorithm: str = "byclass", **options: Any) -> 
     columns = {n: np.concatenate([b[n] for b in blocks] or [np.zeros(0, dtype=np.int64)]) for n in noise.reported}
     if not len(columns[target]):
         raise InputError("The table has no rows to learn from.")
-    values = np.stack([_numbers(noise[a.name], columns[a.name]) for a in noise.published.predictors], axis=1)
-    labels = np.array(noise.published.classes, dtype=object)[columns[target]]
+    codes = np.stack([columns[attribute.name] for attribute in noise.published.predictors], axis=1)
     learner = PerturbedTreeClassifier(noise, algorithm=ALGORITHMS[algorithm], **options)
-    return replace(learner.fit(values, labels).model_, target=target)
-
-
-def _numbers(randomized: RandomizedAttribute, codes: Integers) -> npt.NDArray[np.float64]:
-    """Reported codes as numbers: NaN for a missing value, the index for a category."""
-    domain = randomized.published.domain
-    if not isinstance(domain, Grid):
-        return codes.astype(np.float64)
-    return np.concatenate([domain.edge_floats[:-1], [np.nan]])[codes]
+    return replace(learner.fit_codes(codes, columns[target]).model_, target=target)
 
 
 def predict(
@@ -109,7 +97,7 @@ def predict(
     source = open_source(data, delimiter=delimiter)
     names = [feature.name for feature in model.features]
     judged = [model.target] if model.target is not None and model.target in source.columns() else []
-    wanted = reading([*names, *judged])
+    wanted = [*names, *judged]
     check_columns(source, wanted)
     classes = np.array([str(each) for each in model.classes])
     for batch in source.batches(wanted):

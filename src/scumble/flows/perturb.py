@@ -12,11 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-
-from scumble.engines.coding import coder
+from scumble.engines.coding import Codes, code_entities
 from scumble.errors import InputError
 from scumble.files.atomic_folder import staging
 from scumble.files.perturbed_table import write_blurred
@@ -30,11 +26,11 @@ from scumble.model.local.noise_model import NoiseModel, for_epsilon, for_privacy
 from scumble.model.local.randomizers import Retained, Truthful, Withheld, parse_share
 from scumble.model.plan import Plan, Spend
 from scumble.model.release import BlurredRelease
-from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Tree
+from scumble.model.schema import Outside, Schema
 from scumble.privacy.noise import KeyedWords, SystemWords
 from scumble.privacy.perturber import perturb_block
 from scumble.sources import Source, open_source
+from scumble.sources.source import RowProgress
 
 BLOCK_ROWS = 1 << 17
 REPEATED = (
@@ -210,27 +206,10 @@ def reported_schema(noise: NoiseModel) -> Schema:
 
 
 def coded_blocks(
-    source: Source, schema: Schema, entity: str | None = None, progress: Any = None
-) -> Iterator[tuple[dict[str, npt.NDArray[np.integer]], list[str] | None]]:
-    """Coded columns without the rows that the schema drops, and the entity of each row."""
-    coders = {attribute.name: coder(attribute) for attribute in schema.attributes}
-    wanted = schema
-    if entity is not None and entity not in coders:
-        wanted = reading([*coders, entity])
-    for whole in source.batches(wanted, progress):
-        for start in range(0, len(whole), BLOCK_ROWS):
-            batch = whole.slice(start, BLOCK_ROWS)
-            columns = {name: code(batch.column(name)) for name, code in coders.items()}
-            masks = [column.kept for column in columns.values() if column.kept is not None]
-            kept = np.flatnonzero(np.logical_and.reduce(masks)) if masks else np.arange(len(batch))
-            names = None
-            if entity is not None:
-                texts = batch.column(entity).cast(pa.string()).fill_null("")
-                names = texts.take(pa.array(kept)).to_pylist()
-            yield {name: column.codes[kept] for name, column in columns.items()}, names
-
-
-def reading(names: Iterable[str]) -> Schema:
-    """A schema that only names the columns to read."""
-    nothing = Tree.flat(["-"])
-    return Schema(attributes=tuple(Attribute(name=n, domain=nothing, outside=Outside.CLAMP) for n in names))
+    source: Source, schema: Schema, entity: str | None = None, progress: RowProgress | None = None
+) -> Iterator[tuple[dict[str, Codes], list[str] | None]]:
+    """Coded columns by name without the rows that the schema drops, and the entity of each row."""
+    columns = schema.columns if entity is None or entity in schema.columns else (*schema.columns, entity)
+    batches = source.batches(columns, progress)
+    for block, names in code_entities(batches, schema, entity=entity, most_rows=BLOCK_ROWS):
+        yield dict(zip(schema.columns, block, strict=True)), names

@@ -156,4 +156,4 @@ def check_before_reading(source: Source, schema: Schema, engine: str = "memory")
             f"The domain of {', '.join(drafted)} was drafted from the data and is `unconfirmed`. Check that it is "
             "public knowledge, then delete the line `unconfirmed: true`."
         )
-    check_columns(source, schema)
+    check_columns(source, schema.columns)

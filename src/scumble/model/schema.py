@@ -100,6 +100,11 @@ class Schema:
                 )
 
     @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the attributes, in order: the columns to read of a table."""
+        return tuple(attribute.name for attribute in self.attributes)
+
+    @cached_property
     def predictors(self) -> tuple[Attribute, ...]:
         """All attributes but the target, in order."""
         return tuple(attribute for attribute in self.attributes if attribute.name != self.target)

@@ -11,7 +11,7 @@
 """
 
 import glob
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
@@ -19,7 +19,6 @@ from typing import Any
 import pyarrow as pa
 
 from scumble.errors import InputError
-from scumble.model.schema import Schema
 from scumble.sources.csv import CSVSource
 from scumble.sources.databases import database_table
 from scumble.sources.frames import FrameSource, frame_source
@@ -94,25 +93,24 @@ class ManySource:
     def kinds(self) -> pa.Schema | None:
         return self.parts[0].kinds()
 
-    def batches(self, schema: Schema, progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Sequence[str], progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
         for number, part in enumerate(self.parts, start=1):
-            yield from part.batches(schema)
+            yield from part.batches(columns)
             if progress is not None:
                 progress(number, len(self.parts))
 
 
-def check_columns(source: Source, schema: Schema) -> None:
-    """Check that the header of every file fits the schema. Columns that the schema does not name are never read."""
+def check_columns(source: Source, wanted: Sequence[str]) -> None:
+    """Check that the header of every file has the wanted columns. Other columns are never read."""
     parts: Iterable[Source] = source.parts if isinstance(source, ManySource) else (source,)
     for part in parts:
-        _check_one(part, schema)
+        _check_one(part, wanted)
 
 
-def _check_one(source: Source, schema: Schema) -> None:
+def _check_one(source: Source, wanted: Sequence[str]) -> None:
     columns = source.columns()
     where = getattr(source, "path", source.name)
     repeated = sorted({name for name in columns if columns.count(name) > 1})
-    wanted = [attribute.name for attribute in schema.attributes]
     found = [name for name in wanted if name in columns]
     if not found:
         if isinstance(source, CSVSource):

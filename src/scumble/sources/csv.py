@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from scumble.errors import InputError
-from scumble.model.schema import Schema
 from scumble.sources.source import RowProgress
 
 BLOCK_BYTES = 1 << 24
@@ -77,10 +76,9 @@ class CSVSource:
         except UnicodeDecodeError:
             raise InputError(f"{self.path} is not UTF-8 text. Convert it, or give a Parquet file.") from None
 
-    def batches(self, schema: Schema, progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
-        names = [attribute.name for attribute in schema.attributes]
+    def batches(self, columns: Sequence[str], progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
         # Also for numbers: most such columns have few distinct values, and each is then parsed once.
-        types = dict.fromkeys(names, pa.dictionary(pa.int32(), pa.string()))
+        types = dict.fromkeys(columns, pa.dictionary(pa.int32(), pa.string()))
         total = None if self._compressed else self.path.stat().st_size
         try:
             with pa.input_stream(str(self.path), compression="detect") as stream:
@@ -90,7 +88,7 @@ class CSVSource:
                     read_options=pacsv.ReadOptions(block_size=BLOCK_BYTES),
                     parse_options=pacsv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
                     convert_options=pacsv.ConvertOptions(
-                        column_types=types, include_columns=names, strings_can_be_null=False, null_values=[]
+                        column_types=types, include_columns=list(columns), strings_can_be_null=False, null_values=[]
                     ),
                 )
         except (pa.ArrowInvalid, OSError):

@@ -7,7 +7,7 @@ Numbers and text are read as they are. Values of other types are read as the tex
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,6 @@ from typing import Any
 import pyarrow as pa
 
 from scumble.errors import InputError, ScumbleError
-from scumble.model.schema import Schema
 from scumble.sources.source import RowProgress, Source
 
 BATCH_ROWS = 1 << 16
@@ -58,9 +57,9 @@ class DuckDBTable:
         with _refused_by_duckdb(self), self._connected() as connection:
             return connection.sql(f"SELECT * FROM {_quoted(self.table)} LIMIT 0").to_arrow_reader(1).schema
 
-    def batches(self, schema: Schema, progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Sequence[str], progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
         del progress
-        query = _query(self.table, schema, self.kinds())
+        query = _query(self.table, columns, self.kinds())
         with _refused_by_duckdb(self), self._connected() as connection:
             yield from connection.sql(query).to_arrow_reader(BATCH_ROWS)
 
@@ -88,9 +87,9 @@ class PostgresTable:
         with _refused_by_postgres(self), self._cursor() as cursor:
             return cursor.adbc_execute_schema(f"SELECT * FROM {_quoted(self.table)}")
 
-    def batches(self, schema: Schema, progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Sequence[str], progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
         del progress
-        query = _query(self.table, schema, self.kinds())
+        query = _query(self.table, columns, self.kinds())
         with _refused_by_postgres(self), self._cursor() as cursor:
             cursor.execute(query)
             yield from cursor.fetch_record_batch()
@@ -106,9 +105,8 @@ class PostgresTable:
             yield cursor
 
 
-def _query(table: str, schema: Schema, kinds: pa.Schema) -> str:
-    """The query for the schema's columns: numbers and text as they are, other types cast to text."""
-    names = [attribute.name for attribute in schema.attributes]
+def _query(table: str, names: Sequence[str], kinds: pa.Schema) -> str:
+    """The query for the named columns: numbers and text as they are, other types cast to text."""
     columns = (
         _identifier(name)
         if _is_plain(kinds.field(name).type)

@@ -1,13 +1,12 @@
 """Data frames as a source of rows, converted by narwhals to Arrow."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from scumble.errors import InputError
-from scumble.model.schema import Schema
 from scumble.sources.source import RowProgress
 
 if TYPE_CHECKING:
@@ -30,9 +29,9 @@ class FrameSource:
         """The types of the columns."""
         return self.table.schema
 
-    def batches(self, schema: Schema, progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Sequence[str], progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
         del progress
-        table = self.table.select([attribute.name for attribute in schema.attributes])
+        table = self.table.select(list(columns))
         yield from table.to_batches(max_chunksize=BATCH_ROWS)
 
 

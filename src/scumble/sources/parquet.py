@@ -1,6 +1,6 @@
 """Parquet files."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +8,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from scumble.errors import InputError
-from scumble.model.schema import Schema
 from scumble.sources.source import RowProgress
 
 BATCH_ROWS = 1 << 16
@@ -35,15 +34,14 @@ class ParquetSource:
         except (pa.ArrowInvalid, OSError) as error:
             raise InputError(f"{self.path} is not a Parquet file. Give a Parquet or CSV file.") from error
 
-    def batches(self, schema: Schema, progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
-        names = [attribute.name for attribute in schema.attributes]
+    def batches(self, columns: Sequence[str], progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
         kinds = self.kinds()
-        text = [name for name in names if _is_text(kinds.field(name).type)]
+        text = [name for name in columns if _is_text(kinds.field(name).type)]
         try:
             # With pre_buffer=True, everything that was read would stay in memory until the end of the file.
             with pq.ParquetFile(self.path, read_dictionary=text, pre_buffer=False, buffer_size=BUFFER_BYTES) as file:
                 rows = 0
-                for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=names):
+                for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=list(columns)):
                     yield batch
                     rows += len(batch)
                     if progress is not None:

@@ -1,11 +1,9 @@
 """The interface of all sources of rows."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 import pyarrow as pa
-
-from scumble.model.schema import Schema
 
 RowProgress = Callable[[int, int | None], None]
 """Called with how much was read and how much there is in total (None: unknown), in bytes or rows."""
@@ -28,5 +26,5 @@ class Source(Protocol):
     def kinds(self) -> pa.Schema | None:
         """The types of the columns; None if all are text."""
 
-    def batches(self, schema: Schema, progress: RowProgress | None = None) -> Iterable[pa.RecordBatch]:
-        """The columns that the schema names, batch by batch."""
+    def batches(self, columns: Sequence[str], progress: RowProgress | None = None) -> Iterable[pa.RecordBatch]:
+        """The named columns, batch by batch."""

@@ -7,7 +7,7 @@ runs, one is started on the master that SCUMBLE_SPARK_MASTER names, or else on a
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from scumble.errors import InputError, ScumbleError
-from scumble.model.schema import Schema
 from scumble.sources.source import RowProgress
 
 if TYPE_CHECKING:
@@ -117,12 +116,11 @@ class SparkSource:
                 fields.append((field.name, pa.list_(pa.null())))  # whatever it is, it does not contain single values
         return pa.schema(fields)
 
-    def batches(self, schema: Schema, progress: RowProgress | None = None) -> "SparkBatches":
+    def batches(self, columns: Sequence[str], progress: RowProgress | None = None) -> "SparkBatches":
         del progress
-        names = [attribute.name for attribute in schema.attributes]
         every = self.frame.toDF(*(f"column{place}" for place in range(len(self.columns()))))
-        wanted = every.select(*(f"column{self.columns().index(name)}" for name in names))
-        return SparkBatches(frame=wanted, names=names, where=self.name)
+        wanted = every.select(*(f"column{self.columns().index(name)}" for name in columns))
+        return SparkBatches(frame=wanted, names=list(columns), where=self.name)
 
 
 @dataclass(frozen=True, kw_only=True)

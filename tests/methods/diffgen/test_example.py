@@ -40,7 +40,7 @@ AGE_40 = 40 - 18
 
 def cells(engine: str, cut: Cut) -> dict[tuple[str, str], int]:
     """The cells of a cut with how many records lie in each, all classes together."""
-    opened = ENGINES[engine].open(open_source(TABLE_1A).batches(SCHEMA), SCHEMA)
+    opened = ENGINES[engine].open(open_source(TABLE_1A).batches(SCHEMA.columns), SCHEMA)
     counts = opened.tabulate(Tabulation(cut=cut)).cells.sum(axis=1)
     opened.close()
     labels = [(job.label, age.label) for job in cut.nodes["Job"] for age in cut.nodes["Age"]]
@@ -108,7 +108,7 @@ def test_example_3_step_by_step() -> None:
     noise = Scripted([AGE_40 - 1, 0, 2, 0, 0])
     parameters = DiffGen(epsilon="1", selection="published", rounds=2)
     plan = DiffGenMethod().plan(SCHEMA, parameters)
-    engine = ENGINES["memory"].open(open_source(TABLE_1A).batches(SCHEMA), SCHEMA)
+    engine = ENGINES["memory"].open(open_source(TABLE_1A).batches(SCHEMA.columns), SCHEMA)
     steps: list[Specialization] = []
     holder = CentralHolder(engine=engine, noise=noise, plan=plan)
     cut = choose_as_published(SCHEMA, settle(SCHEMA, parameters), holder, steps.append)

@@ -77,7 +77,7 @@ def test_a_published_value_is_read_back_as_its_code(data: st.DataObject, domain:
     schema = Schema(attributes=(here,))
     # As in evaluation.training_sample: a missing number is NaN in memory and null in a table.
     source = open_source(pa.table({"here": pa.array(published_values(domain, codes), from_pandas=True)}))
-    read = [block[0] for block in code_blocks(source.batches(schema), schema)]
+    read = [block[0] for block in code_blocks(source.batches(schema.columns), schema)]
     assert np.concatenate(read).tolist() == codes.tolist()
 
 

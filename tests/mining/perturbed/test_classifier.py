@@ -271,6 +271,24 @@ def test_the_model_survives_as_one_file_and_predicts_records(tmp_path: Path) -> 
         read.predict([{"x": "many"}])
 
 
+@pytest.mark.parametrize("noise", [INTERVAL, for_epsilon(SCHEMA, epsilon="6")], ids=["interval", "local"])
+def test_codes_and_values_give_the_same_tree(noise: NoiseModel) -> None:
+    columns, label = band(3_000, 8)
+    reports = perturb_block(noise, {**columns, "class": label}, words=SimulatedWords(simulation(8)))
+    classes = np.array(noise.published.classes, dtype=object)[reports["class"]]
+    values = PerturbedTreeClassifier(noise).fit(published(noise, reports), classes)
+    codes = np.stack([reports[attribute.name] for attribute in noise.published.predictors], axis=1)
+    direct = PerturbedTreeClassifier(noise).fit_codes(codes, reports["class"])
+    assert direct.model_.to_json() == values.model_.to_json()
+    assert direct.classes_.tolist() == values.classes_.tolist()
+    assert (direct.predict(published(noise, reports)) == values.predict(published(noise, reports))).all()
+
+
+def test_codes_without_a_noise_model_are_refused() -> None:
+    with pytest.raises(InputError, match="noise model"):
+        PerturbedTreeClassifier().fit_codes(np.zeros((2, 1), dtype=np.int64), np.zeros(2, dtype=np.int64))
+
+
 def test_the_reader_of_models_needs_numpy_alone() -> None:
     source = (Path(__file__).parents[3] / "src/scumble/mining/tree_model.py").read_text("utf-8")
     imported = {line.split()[1].split(".")[0] for line in source.splitlines() if line.startswith(("import ", "from "))}

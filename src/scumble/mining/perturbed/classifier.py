@@ -79,14 +79,25 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):
         """Learn from reported values `X` and reported classes `y`."""
         values, target = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
         check_classification_targets(target)
+        reader = _Reader.of_noise(self.noise) if self.noise is not None else _Reader.of_values(values)
+        self.classes_, labels = _classes(self.noise, target)
+        return self._fit(reader, reader.codes(values), labels)
+
+    def fit_codes(self, codes: npt.NDArray[np.integer], labels: Integers) -> "PerturbedTreeClassifier":
+        """Learn from the codes of reported values and classes in the published schema of the noise model."""
+        if self.noise is None or self.noise.published.target is None:
+            raise InputError("Codes need a noise model that reports the class. Fit values instead.")
+        self.classes_ = np.array(self.noise.published.classes)
+        self.n_features_in_ = codes.shape[1]
+        return self._fit(_Reader.of_noise(self.noise), codes, labels)
+
+    def _fit(self, reader: "_Reader", codes: npt.NDArray[np.integer], labels: Integers) -> "PerturbedTreeClassifier":
         if self.algorithm not in list(Algorithm):
             raise InputError(f"Unknown algorithm {self.algorithm!r}. Available: {', '.join(Algorithm)}.")
         if self.leaves not in list(Leaves):
             raise InputError(f"Unknown value of leaves: {self.leaves!r}. Available: {', '.join(Leaves)}.")
         algorithm = Algorithm(self.algorithm)
-        reader = _Reader.of_noise(self.noise) if self.noise is not None else _Reader.of_values(values)
-        self.classes_, labels = _classes(self.noise, target)
-        rows = reader.rows(values, labels, len(self.classes_), _class_kernel(self.noise))
+        rows = reader.rows(codes, labels, len(self.classes_), _class_kernel(self.noise))
         grown = train_tree(
             rows,
             algorithm if self.noise is not None else Algorithm.UNCORRECTED,
@@ -145,19 +156,20 @@ class _Reader:
             attributes.append(RandomizedAttribute(attribute=attribute, randomizer=Truthful()))
         return cls(tuple(attributes), lows, strict=False)
 
-    def rows(self, values: Floats, labels: Integers, classes: int, class_kernel: Floats | None) -> PerturbedRows:
+    def codes(self, values: Floats) -> Integers:
+        """Columns of numbers as codes."""
         if values.shape[1] != len(self._attributes):
             raise InputError(
                 f"The rows have {values.shape[1]} columns, but the noise model reports {len(self._attributes)} "
                 "predictors. Give one column per predictor, in the order of the schema."
             )
-        columns = [self._codes(place, column) for place, column in enumerate(values.T)]
+        return np.stack([self._codes(place, column) for place, column in enumerate(values.T)], axis=1)
+
+    def rows(
+        self, codes: npt.NDArray[np.integer], labels: Integers, classes: int, class_kernel: Floats | None
+    ) -> PerturbedRows:
         return PerturbedRows(
-            attributes=self._attributes,
-            codes=np.stack(columns, axis=1),
-            labels=labels,
-            classes=classes,
-            class_kernel=class_kernel,
+            attributes=self._attributes, codes=codes, labels=labels, classes=classes, class_kernel=class_kernel
         )
 
     def _codes(self, place: int, column: Floats) -> Integers:
