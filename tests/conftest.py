@@ -1,4 +1,4 @@
-"""What all tests share: the real data sets and when their absence is a failure, and the Hypothesis profile."""
+"""Shared by all tests: the real data sets, when their absence is a failure, and the Hypothesis profile."""
 
 import os
 from collections.abc import Generator
@@ -7,7 +7,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-# The same examples in every run, so that a change is judged by what it changed; `make search` looks for new ones.
+# The same examples in every run, so that results are reproducible; `make search` tries new ones.
 hypothesis.settings.register_profile(
     "steady",
     deadline=None,
@@ -18,19 +18,19 @@ hypothesis.settings.register_profile(
 hypothesis.settings.register_profile("search", parent=hypothesis.settings.get_profile("steady"), derandomize=False)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
-# What the command line prints must not depend on the terminal the tests run in; rich looks at this when it is imported.
+# The output must not depend on the terminal in which the tests run; rich reads this when it is imported.
 os.environ["COLUMNS"] = "80"
 for setting in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
     os.environ.pop(setting, None)
 
 REQUIRED = "SCUMBLE_REAL_DATA_REQUIRED"
-# Two workers in processes of their own: what is not sent to them, they do not have.
+# Two worker processes, so that a test fails if something is not sent to them.
 os.environ.setdefault("SCUMBLE_SPARK_MASTER", "local-cluster[2,1,1024]")
 
 
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
-    """The folder of the reference data sets. A test that asks for it is marked `real_data` by itself."""
+    """The folder of the reference data sets. A test that uses it is marked `real_data` automatically."""
     return Path(os.environ["SCUMBLE_DATA"])
 
 
@@ -54,7 +54,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Where real data is required, a skipped test on it is a failed one, whoever skipped it and why."""
+    """If real data is required, a skipped test on it counts as failed, whatever the reason."""
     report = yield
     expected_failure = hasattr(report, "wasxfail")
     if report.skipped and not expected_failure and os.environ.get(REQUIRED) and item.get_closest_marker("real_data"):

@@ -1,10 +1,9 @@
-"""What can go wrong, as one small tree.
+"""The errors of scumble, each class with the exit code of the command line.
 
-Each leaf carries the exit code of the command line. A message says what was wrong, where, and ends with what to do.
-None may depend on private values: headers, file formats, schemas, parameters, budgets and the machine can be at fault,
-rows cannot.
+A message says what is wrong, where, and what to do. No error depends on private values: headers, file formats, schemas,
+parameters, budgets and the machine can cause errors, the values of rows cannot.
 
-What a caller may want to know of an error is an attribute of it. No code compares the text of a message.
+Data that a caller may need are attributes of the error. No code compares the text of a message.
 """
 
 from dataclasses import dataclass
@@ -13,12 +12,12 @@ from pathlib import Path
 
 @dataclass(frozen=True, kw_only=True)
 class ChargeOutcome:
-    """What became of the charge of a run that ended early."""
+    """Whether a run that ended early was charged."""
 
     begun: bool = False
     """Whether the ledger was asked to charge."""
     entry: str | None = None
-    """The hash of the ledger entry, if the charge was made for certain."""
+    """The hash of the ledger entry, if the charge is known to be recorded."""
     published: Path | None = None
     """The folder of the release, if it was published."""
 
@@ -27,14 +26,16 @@ class ChargeOutcome:
             return "It may have been charged: see `scumble ledger show`." if self.begun else "Nothing was charged."
         charged = f"The charge stands: ledger entry {self.entry[:12]}."
         return (
-            f"{charged} The release {self.published} is whole." if self.published else f"{charged} No release was made."
+            f"{charged} The release {self.published} is complete."
+            if self.published
+            else f"{charged} No release was made."
         )
 
 
 class ScumbleError(Exception):
-    """The root: a failure of the machine (disk, network, a bug).
+    """The base class; raised itself for failures of the machine (disk, memory, network).
 
-    `charge` says what became of the charge, where a run had one; the message then ends with it.
+    `charge` says whether the run was charged, if it could have been; the message then ends with it.
     """
 
     exit_code = 1
@@ -57,13 +58,13 @@ class BudgetError(ScumbleError):
 
 
 class CheckError(ScumbleError):
-    """A check (verify, audit) did not hold."""
+    """A check (verify, audit) failed."""
 
     exit_code = 4
 
 
 class Interrupted(ScumbleError):
-    """The run was stopped after its charge was written; the charge stands."""
+    """The run was interrupted after its charge was recorded. The charge is not refunded."""
 
     exit_code = 5
 

@@ -1,4 +1,4 @@
-"""Bad input on the command line: what was wrong, where, and what to do; nothing charged, nothing left behind."""
+"""Bad input on the command line: the error says what is wrong, where and what to do; nothing is charged or created."""
 
 import gzip
 import sqlite3
@@ -17,7 +17,7 @@ from scumble.privacy.ledger import Ledger
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder with a table, its schema, and a ledger in which another table has spent something already."""
+    """A working folder with a table, its schema, and a ledger in which another table has already been charged."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SCUMBLE_LEDGER", str(tmp_path / "ledger.db"))
     (tmp_path / "people.csv").write_text(people(50, seed=2))
@@ -67,7 +67,7 @@ def parquet(folder: Path) -> None:
     pq.write_table(table, folder / "lists.parquet")
 
 
-# What, the change of the folder, the changed options, what the message must say.
+# Name, change of the folder, changed options, texts that the message must contain.
 FILES: list[Case] = [
     (
         "missing data",
@@ -326,7 +326,7 @@ def locked(ledger: Path) -> Iterator[None]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A ledger that is waited for half a second, where a person is asked to wait ten."""
+    """Wait half a second for a locked ledger, not ten seconds."""
     patient = Ledger.open
     monkeypatch.setattr(Ledger, "open", lambda path=None: patient(path, busy_seconds=0.5))
 
@@ -366,7 +366,7 @@ def test_a_ledger_that_was_edited_takes_no_charge(folder: Path, ledger: Path) ->
     ],
     ids=["a folder", "a text", "a letter"],
 )
-def test_what_is_no_ledger_is_not_used_as_one(folder: Path, ledger: Path, make: Change, says: str) -> None:
+def test_other_files_are_not_used_as_a_ledger(folder: Path, ledger: Path, make: Change, says: str) -> None:
     place = folder / "diary"
     make(place)
     with nothing_happens(folder, ledger):
@@ -386,14 +386,14 @@ def test_another_programs_database_is_not_used_as_a_ledger(folder: Path, ledger:
 
 
 @pytest.mark.parametrize("words", [["grant", "others", "3", "--reason", "more"], ["verify"]], ids=["grant", "verify"])
-def test_a_mistyped_ledger_is_not_made(folder: Path, ledger: Path, words: list[str]) -> None:
+def test_a_mistyped_ledger_is_not_created(folder: Path, ledger: Path, words: list[str]) -> None:
     with nothing_happens(folder, ledger):
         ended = scumble("ledger", *words, "--ledger", "leger.db")
     assert ended.code == 2
     assert "The ledger leger.db does not exist" in ended.error
 
 
-def test_to_look_at_no_ledger_makes_none(folder: Path, ledger: Path) -> None:
+def test_showing_a_missing_ledger_creates_none(folder: Path, ledger: Path) -> None:
     with nothing_happens(folder, ledger):
         assert scumble("ledger", "show", "--json", "--ledger", "none.db").json == {"datasets": []}
 
@@ -432,7 +432,7 @@ def test_a_grant_that_makes_no_sense_is_refused(folder: Path, ledger: Path, word
         (
             schema(("target:", "unit: replace\nrows: 51\ntarget:")),
             {},
-            "The schema says `rows: 51`",
+            "The schema states `rows: 51`",
         ),
     ],
     ids=["a short line", "bytes that are no text", "gzip cut short", "other rows than the public number"],
@@ -457,9 +457,9 @@ def test_a_fault_found_after_the_charge_says_that_the_charge_stands(
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["verify", "nowhere"], "nowhere holds no release.json"),
+        (["verify", "nowhere"], "nowhere has no release.json"),
         (["verify", "people.csv"], "people.csv"),
-        (["evaluate", "nowhere", "--test", "people.csv"], "nowhere holds no release.json"),
+        (["evaluate", "nowhere", "--test", "people.csv"], "nowhere has no release.json"),
         (["evaluate", "first", "--test", "none.csv"], "The file none.csv does not exist"),
         (["evaluate", "first", "--test", "people.csv", "--train", "none.csv"], "The file none.csv does not exist"),
         (["evaluate", "first", "--test", "people.csv", "--table", "coarse"], "no coarse.csv"),

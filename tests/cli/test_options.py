@@ -1,4 +1,4 @@
-"""Options that follow from the methods' parameters."""
+"""Options made from the parameters of the methods."""
 
 import inspect
 from typing import Any

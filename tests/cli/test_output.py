@@ -1,4 +1,4 @@
-"""What the command line prints: names and paths stay as they are, and progress never reaches standard output."""
+"""Printing: names and paths are not changed, and progress is never written to standard output."""
 
 import io
 import json

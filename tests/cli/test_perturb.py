@@ -1,4 +1,4 @@
-"""Trusting nobody, from the command line: perturb, verify, reconstruct, mine train, mine predict."""
+"""The local model on the command line: perturb, verify, reconstruct, mine train, mine predict."""
 
 import csv
 import json
@@ -153,13 +153,13 @@ def test_a_secret_gives_the_same_table_twice(source: Path) -> None:
     perturb(source, *words, out="fresh")
     assert table("first") == table("second") != table("fresh")
     assert "id" not in table("first")[0]
-    # One person, asked by themselves, tells the same.
+    # A single person reports the same values.
     noise = package.noise_model(source / "schema.yaml", privacy="25%", truthful=TRUTH.split(","))
     client = package.Perturber(noise, secret=(source / "secret").read_bytes())
     with (source / "train.csv").open(encoding="utf-8", newline="") as file:
         record = next(csv.DictReader(file))
-    told = client.perturb({name: record[name] for name in (*RANGES, "group")}, entity="0")
-    assert told["age"] == table("first")[0]["age"]
+    reported = client.perturb({name: record[name] for name in (*RANGES, "group")}, entity="0")
+    assert reported["age"] == table("first")[0]["age"]
 
 
 def test_a_secret_and_an_entity_go_together(source: Path) -> None:
@@ -179,7 +179,7 @@ def test_a_noise_model_that_does_not_match_is_refused(source: Path) -> None:
     Path("wide/noise.json").write_bytes(Path("narrow/noise.json").read_bytes())
     assert "describe different tables" in scumble("mine", "train", "wide", "--out", "m.json").error
     assert scumble("verify", "wide").code == 4
-    # Clients' records gathered without a release.json: the values themselves tell.
+    # Reports collected from clients, without a release.json: the values are checked.
     for name in ("release.json", "schema.yaml"):
         Path("wide", name).unlink()
     assert "never publishes" in scumble("mine", "train", "wide", "--out", "m.json").error
@@ -205,12 +205,12 @@ def test_odd_values_follow_the_schema_and_never_stop_a_run(tmp_path: Path) -> No
     people = small(tmp_path, rows)
     words = ("--truthful", "age,job,one", "--privacy", "50%", "--noise", "uniform", "--accept", "interval")
     assert perturb(people, *words).code == 0
-    told = table()
-    # An unknown category and an unknown class leave their row out, by the schema's usual rule.
-    assert len(told) == 5
-    # Numbers are clamped to the range; what is no number takes the first cell, or the missing one where there is one.
-    assert [row["age"] for row in told] == ["50", "0", "99", "0", "0"]
-    assert [row["weight"] == "?" for row in told] == [True, True, True, False, False]
+    rows = table()
+    # Rows with an unknown category or class are dropped, by the default rule of the schema.
+    assert len(rows) == 5
+    # Numbers are clamped to the range; other values get the code of missing values or, without one, the first cell.
+    assert [row["age"] for row in rows] == ["50", "0", "99", "0", "0"]
+    assert [row["weight"] == "?" for row in rows] == [True, True, True, False, False]
     assert scumble("verify", "out").code == 0
     assert scumble("reconstruct", "out", "--original", people / "train.csv", "--out", "found").code == 0
     assert scumble("mine", "train", "out", "--out", "m.json").code == 0
@@ -277,8 +277,8 @@ def test_the_figures_are_reproduced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(perturbation_charts, "TRAINING", 1000)
     monkeypatch.setattr(perturbation_charts, "TESTING", 100)
     for name in ("as-table1", "as-fig2", "as-fig5", "as-fig6"):
-        told = scumble("reproduce", name, "--runs", "1", "--jobs", "1", "--json").json
-        assert told["claims"] and told["rows"]
+        result = scumble("reproduce", name, "--runs", "1", "--jobs", "1", "--json").json
+        assert result["claims"] and result["rows"]
         assert "<svg" in Path(f"scumble-figures/{name}.svg").read_text()
     (claim,) = json.loads(Path("scumble-figures/as-table1.json").read_text())["claims"]
     assert claim["holds"]

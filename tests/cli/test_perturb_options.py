@@ -54,7 +54,7 @@ def test_single_attributes_have_strengths_of_their_own() -> None:
     assert scumble("verify", "out").code == 0
     with Path("out/table.csv").open(encoding="utf-8", newline="") as file:
         jobs = [row["job"] for row in csv.DictReader(file)]
-    # 140 of 200 keep theirs on average; so few or so many have a chance below 1e-6.
+    # 140 of 200 keep theirs on average; the bounds fail with probability below 1e-6.
     assert 105 <= jobs.count("Dancer") <= 172
     assert scumble("mine", "train", "out", "--out", "m.json").code == 0
 
@@ -83,7 +83,7 @@ def test_the_library_takes_the_same_strengths() -> None:
     ],
 )
 def test_strengths_that_make_no_sense_are_refused_before_any_row(words: tuple[str, ...], says: str) -> None:
-    ended = perturb(*words)  # there is no table
+    ended = perturb(*words)  # the table does not exist
     assert ended.code == 2
     assert says in ended.error
     assert not Path("out").exists() and not leftovers(Path())
@@ -131,9 +131,9 @@ def test_a_number_that_stands_for_a_missing_one_is_missing(missing_left: bool) -
     assert model.predict([{"weight": text} for text in texts]) == wanted
     assert model.predict([{"weight": -999}]) == wanted[:1]
     write([f"1,{text},Dancer,{label}" for text, label in zip(texts, wanted, strict=True)])
-    judged = scumble("mine", "predict", "m.json", "--data", "rows.csv", "--out", "told.csv", "--json").json
+    judged = scumble("mine", "predict", "m.json", "--data", "rows.csv", "--out", "predicted.csv", "--json").json
     assert judged["accuracy"] == 1.0
-    assert Path("told.csv").read_text().replace('"', "").split() == ["sick", *wanted]
+    assert Path("predicted.csv").read_text().replace('"', "").split() == ["sick", *wanted]
 
 
 def test_the_schemas_missing_number_travels_with_the_tree() -> None:

@@ -1,4 +1,4 @@
-"""The line from a table to a folder on the command line: what it prints, what it charges, what the folder holds."""
+"""Releases on the command line: what is printed, what is charged, what the folder contains."""
 
 import gzip
 import json
@@ -41,7 +41,7 @@ import scumble as api
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder with a table, rows to judge on, a schema, and the name of a ledger that is not there yet."""
+    """A working folder with a table, test rows, a schema, and the path of a ledger that does not exist yet."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SCUMBLE_LEDGER", str(tmp_path / "ledger.db"))
     (tmp_path / "people.csv").write_text(people(300))
@@ -519,10 +519,8 @@ def test_the_python_verbs_say_what_they_do_not_take(folder: Path) -> None:
 # --------------------------------------------------------------------------------------------------- nothing leaks out
 
 
-def test_nothing_in_the_folder_tells_of_the_owner_or_of_the_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Planted names and numbers are looked for in every file. A noisy count may happen to equal the number of rows, so
+def test_nothing_in_the_folder_reveals_the_owner_or_the_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every file is searched for planted names and numbers. A noisy count may happen to equal the number of rows, so
     that number must be absent from one of three releases; a leak would be in all."""
     home = tmp_path / "OkapiHome"
     home.mkdir()
@@ -537,7 +535,7 @@ def test_nothing_in_the_folder_tells_of_the_owner_or_of_the_rows(
     words = release_words(
         "ZebraClinic.csv", schema="GnuSchema.yaml", dataset="KuduData", epsilon="0.5", out="BongoFolder"
     )
-    told_the_number = []
+    shows_the_number = []
     for attempt in range(3):
         ledger = home / f"ElandLedger{attempt}.db"
         if attempt == 0:
@@ -559,6 +557,6 @@ def test_nothing_in_the_folder_tells_of_the_owner_or_of_the_rows(
         assert [word for word in planted if word.lower() in everything.lower()] == []
         manifest = json.loads(texts["release.json"])
         assert not {"seed", "seconds", "time", "date", "rows", "dataset", "engine"} & set(manifest)
-        told_the_number.append(re.search(rf"(?<![\d.]){number:,}?(?![\d.])|(?<![\d.]){number}(?![\d.])", everything))
+        shows_the_number.append(re.search(rf"(?<![\d.]){number:,}?(?![\d.])|(?<![\d.]){number}(?![\d.])", everything))
         shutil.rmtree(home / "BongoFolder")
-    assert not all(told_the_number)
+    assert not all(shows_the_number)

@@ -1,4 +1,4 @@
-"""Folders that appear whole or not at all, also when the process is killed in between."""
+"""Atomic folders: complete or absent, even if the process is killed."""
 
 import os
 import signal
@@ -38,7 +38,7 @@ def make_old(folder: Path) -> None:
 
 @contextmanager
 def running(target: Path) -> Iterator[subprocess.Popen[str]]:
-    """A run in another process that has written half of its folder."""
+    """A run in another process that has written half of its files."""
     with subprocess.Popen([sys.executable, "-c", RUN, str(target)], stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -151,7 +151,7 @@ def test_a_killed_run_leaves_no_release_and_is_swept_later(tmp_path: Path) -> No
 
 
 def test_folders_that_cannot_be_looked_at_do_not_stop_a_run(tmp_path: Path) -> None:
-    """Published between the listing and the look, or another user's: a link that leads nowhere stands for both."""
+    """A folder may vanish after it was listed, or belong to another user. A broken link simulates both."""
     (tmp_path / f"{PREFIX}gone").symlink_to(tmp_path / "nowhere")
     with staging(tmp_path / "release") as stage:
         stage.publish()

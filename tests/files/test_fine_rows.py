@@ -1,4 +1,4 @@
-"""Fine rows: kept exactly by the folder, held to their cells by `verify` and the laws, and what a miner trains on."""
+"""Fine rows: stored exactly, checked against their cells by `verify` and the laws, and used for training."""
 
 import csv
 import json
@@ -65,9 +65,9 @@ def test_fine_rows_come_back_from_their_folder_and_verify(scratch: Path, release
     assert again.documents == release.documents
     assert read_manifest(folder)["recommended"] == "fine.csv"
     assert list(again.tables) == ["fine", "table"] and again.recommended == "fine"
-    held = verify_folder(folder)
-    assert any(f"fine.csv has {4 * int(release.count.sum()):,} rows" in each for each in held)
-    assert "detail.json is a JSON object" in held
+    passed = verify_folder(folder)
+    assert any(f"fine.csv has {4 * int(release.count.sum()):,} rows" in each for each in passed)
+    assert "detail.json is a JSON object" in passed
 
 
 def test_without_rows_counts_and_documents_stay(scratch: Path) -> None:
@@ -143,7 +143,7 @@ def copy(scratch: Path, tmp_path: Path) -> Path:
 
 
 def resealed(folder: Path, **changes: Any) -> None:
-    """What a forger would do: state the hashes of the files as they are now."""
+    """As a forger would: recompute the hashes after a change."""
     manifest = json.loads((folder / "release.json").read_bytes())
     hashes = {path.name: file_hash(path) for path in folder.iterdir() if path.name != "release.json"}
     manifest |= {"files": hashes, **changes}
@@ -208,7 +208,7 @@ def test_what_leaves_every_cell_as_full_is_within_the_law(copy: Path, change: Ca
 @pytest.mark.parametrize(
     ("old", "new"), [("low: 30", "low: 20"), ("step: 10", "step: 5"), ("a:", "e:"), ("no", "No"), ("age:", "years:")]
 )
-def test_a_fine_schema_that_is_not_the_published_one_told_finely_is_found(copy: Path, old: str, new: str) -> None:
+def test_a_fine_schema_that_does_not_refine_the_published_one_is_found(copy: Path, old: str, new: str) -> None:
     path = copy / "fine.schema.yaml"
     text = path.read_text(encoding="utf-8")
     assert old in text
@@ -240,7 +240,7 @@ def test_what_is_there_is_what_release_json_says(copy: Path) -> None:
     found_out(copy)
 
 
-def test_a_miner_trains_on_the_recommended_table_unless_told_otherwise(scratch: Path) -> None:
+def test_a_miner_trains_on_the_recommended_table_by_default(scratch: Path) -> None:
     folder, test = written(learned(), scratch / "learned"), raw_rows(1)
     recommended = evaluate(folder, test=test, train=raw_rows(2))
     assert recommended["table"] == "fine"
@@ -258,12 +258,12 @@ def test_a_miner_trains_on_the_recommended_table_unless_told_otherwise(scratch: 
 @given(release=releases())
 @settings(max_examples=30)
 def test_a_sample_of_fine_rows_has_their_codes(release: CellRelease) -> None:
-    """As drawn: what a miner reads from the table is what the method meant, in the method's own schema."""
+    """A miner who reads the table gets the values that the method drew."""
     fine = release.fine
     assert fine is not None
     names = [attribute.name for attribute in fine.schema.predictors]
     if any("" in fine.columns[name].tolist() for name in [*names, str(fine.schema.target)]):
-        return  # an empty name is read as a missing value where the schema knows such
+        return  # an empty name is read as a missing value if the schema has those
     sample = training_sample(release)
     expected = [codes_within(fine.schema[name].domain, fine.columns[name]) for name in names]
     assert sample.codes.tolist() == np.stack(expected, axis=1).tolist()
@@ -281,7 +281,7 @@ def test_test_rows_are_coded_as_the_table_is() -> None:
         assert coded.codes.tolist() == np.concatenate([np.stack(block[:3], axis=1) for block in blocks]).tolist()
 
 
-def test_a_trial_judges_the_recommended_table_unless_told_otherwise() -> None:
+def test_a_trial_tests_the_recommended_table_by_default() -> None:
     train, test = (CodedTable.read(open_source(raw_rows(seed, 3000)), PATIENTS) for seed in (6, 7))
     settings = {"method": "diffgen", "parameters": {"epsilon": "20", "rounds": 1, "detail": "yes"}}
     for table in (None, "fine", "table"):
@@ -290,7 +290,7 @@ def test_a_trial_judges_the_recommended_table_unless_told_otherwise() -> None:
         trial(train, test, table="fine", method="diffgen", parameters={"epsilon": "1", "leaves": True})
 
 
-def test_frames_hold_the_recommended_table_unless_told_otherwise() -> None:
+def test_frames_contain_the_recommended_table_by_default() -> None:
     release = made()
     assert release.fine is not None
     fine = scumble.to_frame(release)
@@ -304,7 +304,7 @@ def test_frames_hold_the_recommended_table_unless_told_otherwise() -> None:
 
 
 def test_every_field_of_a_release_with_cells_is_kept_in_its_folder(scratch: Path) -> None:
-    """A field that is added to `CellRelease` and forgotten by the folder comes back as its default."""
+    """A field of `CellRelease` that is not stored would be read back as its default."""
     again, first = scumble.load_release(written(made(), scratch / "fields")), made()
     for each in fields(CellRelease):
         one, other = getattr(first, each.name), getattr(again, each.name)

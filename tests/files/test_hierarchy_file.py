@@ -1,4 +1,4 @@
-"""Hierarchies in ARX's format: there and back, ragged ones and chains among them, and lines that contradict others."""
+"""Hierarchies in ARX's format: written and read back, also ragged trees and chains; contradictory lines are refused."""
 
 import csv
 import re

@@ -1,4 +1,4 @@
-"""The release folder: read back as it was written, verified without private data, and every tampering found."""
+"""The release folder: read back exactly, verified without private data, and every change is detected."""
 
 import csv
 import json
@@ -167,7 +167,7 @@ def found_out(folder: Path) -> str:
 
 
 def resealed(folder: Path, change: Callable[[dict[str, Any]], None] = lambda manifest: None) -> None:
-    """What a forger would do: change release.json, then state the hashes of the files as they are now."""
+    """As a forger would: change release.json, then recompute the hashes."""
     manifest = json.loads((folder / "release.json").read_bytes())
     manifest["files"] = {path.name: file_hash(path) for path in folder.iterdir() if path.name != "release.json"}
     change(manifest)
@@ -207,7 +207,7 @@ def test_one_changed_byte_is_found(copy: Path, name: str) -> None:
 def test_a_removed_file_is_found(copy: Path, name: str) -> None:
     (copy / name).unlink()
     if name == "release.json":
-        with pytest.raises(InputError, match="holds no release"):
+        with pytest.raises(InputError, match="has no release"):
             verify_folder(copy)
     else:
         assert name in found_out(copy)
@@ -311,7 +311,7 @@ FORGED_MANIFESTS: dict[str, Callable[[dict[str, Any]], None]] = {
     "a larger spend": set_spend(1, epsilon="0.4"),
     "a spend of nothing": set_spend(0, epsilon="0"),
     "a negative spend": set_spend(0, epsilon="-1"),
-    "a spend that is no number": set_spend(0, epsilon="much"),
+    "a spend that is not a number": set_spend(0, epsilon="much"),
     "a spend divided by zero": set_spend(0, epsilon="1/0"),
     "a spend fewer times": set_spend(0, times=3),
     "a spend for every cell": set_spend(1, times=2),
@@ -354,8 +354,8 @@ def test_forged_manifests_are_found(copy: Path, case: str) -> None:
     found_out(copy)
 
 
-def test_a_manifest_with_holes_or_of_other_types_is_found_or_told_by_nothing_but_words(copy: Path) -> None:
-    """Resealed, so that what reads the manifest sees it: whatever stands there, nothing but `CheckError` comes out."""
+def test_a_manifest_with_missing_entries_or_wrong_types_raises_only_check_errors(copy: Path) -> None:
+    """The manifest is sealed again, so that it is read: whatever it contains, only `CheckError` is raised."""
     whole = json.loads((copy / "release.json").read_bytes())
     text = {"method", "parameters", "notes", "story", "receipt", "kind", "guarantee"}
     for name in whole:
@@ -397,7 +397,7 @@ def test_what_is_no_manifest(copy: Path, content: bytes) -> None:
 def test_what_is_no_release_folder(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "absent"):
         for read in (verify_folder, read_release):
-            with pytest.raises(InputError, match="holds no release"):
+            with pytest.raises(InputError, match="has no release"):
                 read(folder)
 
 
@@ -408,22 +408,22 @@ def test_tables_are_streamed_in_pieces_that_do_not_show(
 ) -> None:
     release = made(resolution, rounding)
     rows = int(release.count.sum())
-    told: list[tuple[int, int | None]] = []
+    progress: list[tuple[int, int | None]] = []
 
     def written(name: str) -> Iterator[bytes]:
         folder = tmp_path / name
         folder.mkdir()
-        write_release(release, folder, RECEIPT, table=True, progress=lambda done, total: told.append((done, total)))
+        write_release(release, folder, RECEIPT, table=True, progress=lambda done, total: progress.append((done, total)))
         verify_folder(folder)
         return ((folder / table).read_bytes() for table in ("counts.csv", "table.csv"))
 
     whole = list(written("whole"))
-    assert told == [(rows, rows)]
-    told.clear()
+    assert progress == [(rows, rows)]
+    progress.clear()
     for module in (counts_file, csv_tables):
         monkeypatch.setattr(module, "CHUNK", 7)
     assert list(written("pieces")) == whole
-    assert told == [(min(done, rows), rows) for done in range(7, rows + 7, 7)]
+    assert progress == [(min(done, rows), rows) for done in range(7, rows + 7, 7)]
 
 
 def test_a_table_without_rows(tmp_path: Path) -> None:
@@ -433,11 +433,11 @@ def test_a_table_without_rows(tmp_path: Path) -> None:
     write_release(release, tmp_path, RECEIPT, table=True)
     assert rows_of(tmp_path / "table.csv") == []
     assert (tmp_path / "table.csv").read_text(encoding="utf-8").replace('"', "").strip() == "age,ward,ill"
-    assert any("the 0 rows" in held for held in verify_folder(tmp_path))
+    assert any("the 0 rows" in check for check in verify_folder(tmp_path))
 
 
 def test_nothing_of_the_owner_is_in_the_folder(original: Path) -> None:
-    """No place, no time, no number of rows; the same release gives the same bytes, wherever and whenever."""
+    """No path, time or number of rows is stored: the same release always gives the same bytes."""
     again = original.parent / "elsewhere"
     again.mkdir()
     write_release(made(), again, RECEIPT, table=True)

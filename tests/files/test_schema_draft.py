@@ -1,4 +1,4 @@
-"""Drafted schemas: everything in them is unconfirmed, and every row they were read off lies inside."""
+"""Drafted schemas: every domain is unconfirmed and covers all rows of the table."""
 
 import datetime
 from dataclasses import replace
@@ -122,7 +122,7 @@ def test_data_sets_are_found_where_the_setting_says(tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize("name", datasets.NAMES)
 def test_the_reference_data_sets_fit_their_schemas(data_folder: Path, name: str) -> None:
-    """Every row of theirs lies inside: their schemas drop none and clamp none."""
+    """The drafts of real data sets cover every row: none is dropped or clamped."""
     found = datasets.load(name)
     source = open_source(found.path)
     check_columns(source, found.schema.columns)

@@ -1,4 +1,4 @@
-"""`schema.yaml`: text and schema are inverse, names and decimals stay exact, every mistake is named with its place."""
+"""`schema.yaml`: names and decimals are read back exactly, and every mistake is reported with its place."""
 
 import json
 import re
@@ -27,7 +27,7 @@ GOOD = f"{HEAD}attributes:\n{AGE}{INCOME}"
 
 
 def codes(schema: Schema) -> list[Mapping[str, int]]:
-    """All that can be read: text of trees, edges of grids."""
+    """The content of a schema: labels of trees, edges of grids."""
     return [
         a.domain.codes if isinstance(a.domain, Tree) else dict(enumerate(a.domain.edge_floats))
         for a in schema.attributes
@@ -355,7 +355,7 @@ def test_a_damaged_file_gives_a_schema_or_an_input_error_and_nothing_else(data: 
 
 
 def accepts(value: Any, rule: Mapping[str, Any], whole: Mapping[str, Any]) -> bool:
-    """The part of JSON Schema that our export uses."""
+    """The part of JSON Schema that the export uses."""
     if "$ref" in rule:
         return accepts(value, whole["$defs"][rule["$ref"].removeprefix("#/$defs/")], whole)
     known = (

@@ -1,4 +1,4 @@
-"""However a run ends early, its error says by an attribute, and in its message, what became of the charge."""
+"""If a run ends early, the error states in an attribute and in its message whether the run was charged."""
 
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ def test_before_the_charge_an_error_stays_as_it_is() -> None:
 
 @pytest.mark.parametrize("message", ["The table is wrong.", "A column stands twice in the header."])
 def test_after_the_charge_every_message_says_so(message: str) -> None:
-    """Also a message with the word by which the charge used to be recognized."""
+    """Even if the message contains the word by which the charge used to be recognized."""
     error = ended(InputError(message), begun=True, charged=True)
     assert isinstance(error, InputError)
     assert error.charge == ChargeOutcome(begun=True, entry=ENTRY)
@@ -47,7 +47,7 @@ def test_after_the_charge_every_message_says_so(message: str) -> None:
 
 def test_a_published_release_is_named() -> None:
     error = ended(BudgetError("Too late."), begun=True, charged=True, out=Path("out"))
-    assert str(error).endswith("The release out is whole.")
+    assert str(error).endswith("The release out is complete.")
     assert error.charge is not None and error.charge.published == Path("out")
 
 
@@ -70,4 +70,4 @@ def test_an_interruption_says_what_was_charged(
 def test_a_failure_of_the_machine_says_what_was_charged() -> None:
     error = ended(OSError(28, "No space left on device"), begun=True, charged=True)
     assert error.charge == ChargeOutcome(begun=True, entry=ENTRY)
-    assert "No space left on device. Make room" in str(error) and "The charge stands" in str(error)
+    assert "No space left on device. Free disk space" in str(error) and "The charge stands" in str(error)

@@ -1,4 +1,4 @@
-"""Reading releases back: each kind by its own function, any kind by `load_release`."""
+"""Reading releases: each kind by its function, any kind by `load_release`."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -53,7 +53,7 @@ def test_a_folder_loads_as_its_own_kind_and_as_no_other(folders: dict[str, Path]
             LOADERS[other](folder)
 
 
-def test_cells_are_asked_of_the_release_itself(folders: dict[str, Path]) -> None:
+def test_every_release_has_the_property_cells(folders: dict[str, Path]) -> None:
     cells = load_release(folders["cells"])
     assert cells.cells is cells and cells.rows_of("table") is None
     records = load_records(folders["records"])

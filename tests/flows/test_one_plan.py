@@ -1,4 +1,4 @@
-"""What is reserved is what is spent is what is published: a release makes one plan."""
+"""A release makes one plan: the ledger reserves it, the holder spends it and the folder publishes it."""
 
 import json
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ attributes:
 
 @pytest.fixture
 def plans(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """The name of a method for each time one of them plans."""
+    """Records the name of a method each time it makes a plan."""
     made: list[str] = []
     for kind in {type(method) for method in METHODS}:
         planning = kind.plan
@@ -77,7 +77,7 @@ def test_a_release_plans_once_and_publishes_what_it_reserved(
 
 
 def test_every_method_runs_by_the_plan_of_its_holder(plans: list[str]) -> None:
-    """An audit plans once for its subject, not once a run."""
+    """An audit makes one plan for its subject, not one for each run."""
     for method in METHODS:
         parameters = parameters_for(method, 1, settings_of(method)[0])
         schema = served_schema(method, parameters)
@@ -106,12 +106,12 @@ def test_a_folder_whose_parts_do_not_add_up_is_not_trusted(table: Path, tmp_path
         if change == "older":
             assert verify(made.folder), "a folder of an earlier version says nothing of what was reserved"
         else:
-            with pytest.raises(CheckError, match="whole release"):
+            with pytest.raises(CheckError, match="complete release"):
                 verify(made.folder)
 
 
 class ForgetsItsPlan(Wrapped):
-    """Asks for what its holder's plan does not have."""
+    """A method that requests an answer outside the plan of its holder."""
 
     def run(self, schema: Any, parameters: Any, holder: Any) -> Any:
         return super().run(schema, parameters.model_copy(update={"rounds": 9}), holder)

@@ -203,7 +203,7 @@ def test_a_full_disk_while_storing_an_answer_costs_nothing_more(processes: Launc
     trap = {"trap": {"at": KEEP, "call": 1}, "do": "note fill"}
     ended = processes.play(tmp_path, party("north", **trap), party("south"), party("east"))
     assert ended["north"]["code"] == 1
-    assert "The machine failed" in ended["north"]["err"]
+    assert "The run failed" in ended["north"]["err"]
     assert "The charge stands" in ended["north"]["err"]
     assert len(answers(tmp_path, "north")) == 1
     check_lost(tmp_path, ended, "north")

@@ -146,7 +146,7 @@ def test_an_interrupt_after_the_charge_says_that_it_stands(folder: Path) -> None
         entry = accounts(folder / f"ledger{number}.db")["people"]["entries"][1]["hash"][:12]
         published = (folder / f"out{number}").exists()
         assert published is (place == "settle")
-        folder_too = f"The release out{number} is whole." if published else "No release was made."
+        folder_too = f"The release out{number} is complete." if published else "No release was made."
         assert ended["err"] == f"error: Interrupted. The charge stands: ledger entry {entry}. {folder_too}\n"
     assert leftovers(folder) == []
 
@@ -295,7 +295,7 @@ def test_a_disk_that_is_full_after_the_charge_keeps_the_charge_and_makes_no_fold
     entry = accounts(folder / "ledger.db")["people"]["entries"][1]["hash"][:12]
     assert f"The charge stands: ledger entry {entry}. No release was made." in ended["err"]
     assert "Traceback" not in ended["err"]
-    assert ended["err"].startswith("error: The machine failed: ")
+    assert ended["err"].startswith("error: The run failed: ")
     assert ended["err"].count("\n") == 1
     assert not (folder / "out").exists()
     assert leftovers(folder) == []

@@ -1,4 +1,4 @@
-"""What the tests of the command line share: a folder to work in, and commands run in this process or in one apart."""
+"""Shared by the tests of the command line: a working folder, and commands in this process or in another one."""
 
 import io
 import json
@@ -40,7 +40,7 @@ def people(rows: int, *, seed: int = 1, header: str = HEADER) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
-    """How a command ended."""
+    """The result of a command."""
 
     code: int
     out: str
@@ -53,7 +53,7 @@ class Ended:
 
     @property
     def error(self) -> str:
-        """The error, which is all that was said: one line, and at most a command to copy below it."""
+        """The error, which must be the only output: one line, and at most a command to copy below it."""
         assert self.out == "", self.out
         assert self.err.startswith("error: "), self.err
         assert self.err.endswith("\n"), self.err
@@ -62,7 +62,7 @@ class Ended:
 
 
 def scumble(*words: object) -> Ended:
-    """Run a command in this process, through the same front door as the executable."""
+    """Run a command in this process, through the entry point of the executable."""
     out, err = io.StringIO(), io.StringIO()
     with mock.patch.object(sys, "argv", ["scumble", *map(str, words)]), redirect_stdout(out), redirect_stderr(err):
         try:
@@ -73,14 +73,14 @@ def scumble(*words: object) -> Ended:
 
 
 def process(*words: object) -> Ended:
-    """Run a command in a process of its own."""
+    """Run a command in another process."""
     command = [sys.executable, "-m", "scumble", *map(str, words)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     return Ended(code=ended.returncode, out=ended.stdout, err=ended.stderr)
 
 
 def release_words(data: object = "people.csv", **options: object) -> list[object]:
-    """The words of a release: the usual options, each replaced by one of `options`, or left out where that is None."""
+    """The arguments of a release: default options, each replaced by one of `options`, or omitted if that is None."""
     given = {"schema": "schema.yaml", "epsilon": "1", "out": "out", **options}
     words: list[object] = ["release", data]
     for name, value in given.items():
@@ -93,15 +93,15 @@ def release_words(data: object = "people.csv", **options: object) -> list[object
 
 
 def release(data: object = "people.csv", **options: object) -> Ended:
-    """A release in this process."""
+    """Run a release in this process."""
     return scumble(*release_words(data, **options))
 
 
 def accounts(ledger: Path) -> dict[str, dict[str, Any]]:
-    """What every dataset has spent, by name."""
-    with Ledger.open(ledger) as book:
-        book.verify()
-        return {account["name"]: account for account in book.datasets()["datasets"]}
+    """The account of every dataset, by name."""
+    with Ledger.open(ledger) as opened:
+        opened.verify()
+        return {account["name"]: account for account in opened.datasets()["datasets"]}
 
 
 def kinds(account: dict[str, Any]) -> list[str]:
@@ -109,19 +109,19 @@ def kinds(account: dict[str, Any]) -> list[str]:
 
 
 def leftovers(folder: Path) -> list[Path]:
-    """Unfinished folders, hidden beside what they were to become."""
+    """Unfinished folders beside their targets."""
     return list(folder.rglob(f"{PREFIX}*"))
 
 
 @contextmanager
 def nothing_happens(folder: Path, ledger: Path) -> Iterator[None]:
-    """No charge, no new file or folder, no changed one, whatever is done meanwhile."""
+    """Check that the body charges nothing and neither creates nor changes a file."""
     before = contents(folder, ledger), accounts(ledger)
     yield
     assert (contents(folder, ledger), accounts(ledger)) == before
 
 
 def contents(folder: Path, ledger: Path) -> dict[str, bytes | None]:
-    """Every file with its bytes. SQLite's own files beside the ledger come and go with its connections."""
+    """Every file with its bytes, without the temporary files of SQLite beside the ledger."""
     found = {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
     return {str(path): content for path, content in found.items() if not path.name.startswith(ledger.name)}

@@ -1,4 +1,4 @@
-"""Releases with fine rows, made by hand: counts over a cut, and rows drawn anyhow inside its cells."""
+"""Releases with fine rows, built directly: counts over a cut, and arbitrary rows inside its cells."""
 
 import shutil
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from scumble.model.values import published_values
 
 
 def fine_rows(cut: Cut, sizes: Integers, seed: int) -> FineRows:
-    """For every cell as many rows as its size, anywhere in its box and of any class."""
+    """As many rows as each cell has, anywhere in the cell and of any class."""
     schema, generator = cut.schema, np.random.default_rng(seed)
     digits = np.unravel_index(np.repeat(np.arange(cut.cells), sizes), cut.shape)
     columns = {}
@@ -88,7 +88,7 @@ attributes:
 
 
 def halves() -> Cut:
-    """Two ranges of age, the second with those of no known age, and two wards: four cells."""
+    """Two ranges of age, the second including missing ages, and two wards: four cells."""
     cut = Cut.top(PATIENTS)
     for name, position in (("age", 4), ("ward", 0)):
         node = cut.nodes[name][0]
@@ -102,7 +102,7 @@ def made(seed: int = 0) -> CellRelease:
 
 
 def raw_rows(seed: int, rows: int = 300) -> pa.Table:
-    """Patients whose illness hangs on a weight that no cell tells apart."""
+    """Patients whose illness depends on a weight that the cells do not separate."""
     generator = np.random.default_rng(seed)
     weight = generator.integers(30, 150, rows)
     return pa.table(
@@ -116,11 +116,11 @@ def raw_rows(seed: int, rows: int = 300) -> pa.Table:
 
 
 def learned() -> CellRelease:
-    """Cells that know nothing, and fine rows that know all."""
+    """A release whose cells do not predict the class, and whose fine rows do so exactly."""
     release = fine_release(halves(), np.full((4, 2), 40))
     assert release.fine is not None
-    told = np.where(release.fine.columns["weight"] < 90, "no", "yes").astype(object)
-    return replace(release, fine=replace(release.fine, columns={**release.fine.columns, "ill": told}))
+    classes = np.where(release.fine.columns["weight"] < 90, "no", "yes").astype(object)
+    return replace(release, fine=replace(release.fine, columns={**release.fine.columns, "ill": classes}))
 
 
 def written(release: CellRelease, folder: Path, *, table: bool = True) -> Path:

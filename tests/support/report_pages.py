@@ -1,4 +1,4 @@
-"""What the tests of a release's pages share: a strict reader of HTML, hostile names, attributes in one line."""
+"""Shared by the tests of report pages: a strict HTML parser, hostile names, attributes in one line."""
 
 import re
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ def flat(name: str, labels: Sequence[str]) -> Attribute:
 
 
 class Page(HTMLParser):
-    """Reads a page and insists that its tags balance."""
+    """Parses a page and checks that its tags are balanced."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)

@@ -1,4 +1,4 @@
-"""Random trees, grids, schemas, tables, cuts and coded rows, odd ones on purpose. All tests draw from here."""
+"""Hypothesis strategies of all tests: trees, grids, schemas, tables, cuts and coded rows, including unusual ones."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -23,7 +23,7 @@ NO_NUMBERS = ("abc", "nan", "1 2", "1,5", "0x10", "--1", "1_0", "٣", "e5", ".",
 MISSING_LABELS = ("?", "", "NA", "-999", "0", "n/a, unknown", " ? ")
 
 
-# Strategies that do not depend on anything are made once: Hypothesis takes longer to check one than to draw from it.
+# Strategies without parameters are created once: Hypothesis validates each one, which takes longer than a draw.
 _LABELS = st.one_of(st.sampled_from(ODD_LABELS), st.text(st.characters(codec="utf-8"), max_size=6))
 _COLUMN_NAMES = st.one_of(
     st.sampled_from(["age", "a b", "a,b", 'the "x"', "010", "yes", "null", "größe", "a.b", "csv", " ", "x;y"]),
@@ -44,18 +44,18 @@ _SHAPES = st.recursive(_LEAF, lambda below: st.lists(below, min_size=1, max_size
 
 
 def labels() -> st.SearchStrategy[str]:
-    """Names of values: anything that UTF-8 can write."""
+    """Names of values: any text that UTF-8 can encode."""
     return _LABELS
 
 
 def column_names() -> st.SearchStrategy[str]:
-    """Names of columns: anything that fits into one line, does not look like a byte order mark and is not taken."""
+    """Names of columns: any unused text of one line that does not start with a byte order mark."""
     return _COLUMN_NAMES
 
 
 @st.composite
 def trees(draw: st.DrawFn) -> Tree:
-    """Leaves at unequal depths, single-child chains, odd labels; sometimes a lone root."""
+    """Trees with leaves at different depths, chains of single children and unusual labels; sometimes only a root."""
     shape = draw(_SHAPES)
     names = iter(draw(st.lists(_LABELS, unique=True, min_size=_nodes(shape), max_size=_nodes(shape))))
 
@@ -82,7 +82,7 @@ def grids(draw: st.DrawFn) -> Grid:
 
 @st.composite
 def attributes(draw: st.DrawFn, name: str, *, unit: Unit, classes: int | None = None) -> Attribute:
-    """One column. With `classes`, a target of so many."""
+    """One attribute. With `classes`, a target with that many classes."""
     clamp_only = unit is Unit.REPLACE
     outside = Outside.CLAMP if clamp_only else draw(st.sampled_from(Outside))
     unconfirmed = draw(st.integers(0, 9)) == 0
@@ -99,7 +99,7 @@ def attributes(draw: st.DrawFn, name: str, *, unit: Unit, classes: int | None = 
 
 @st.composite
 def schemas(draw: st.DrawFn, *, most_predictors: int = 3, most_classes: int = 4) -> Schema:
-    """Add-remove and replace, with and without a target (of one to `most_classes` classes) at any place."""
+    """Schemas of both units, with and without a target of one to `most_classes` classes at any position."""
     unit = draw(st.sampled_from(Unit))
     classes = draw(st.integers(0, most_classes))
     names = draw(st.lists(_COLUMN_NAMES, unique=True, min_size=1 + (classes > 0), max_size=most_predictors + 2))
@@ -131,7 +131,7 @@ def cuts(draw: st.DrawFn, schema: Schema, *, most_steps: int = 6) -> Cut:
 
 
 def specializations(cut: Cut) -> list[Specialization]:
-    """Every step downwards that a cut allows."""
+    """All specializations of a cut."""
     return [
         Specialization(attribute=name, node=node, children=cut.schema[name].domain.split(node, position))
         for name, nodes in cut.nodes.items()
@@ -148,7 +148,7 @@ def coded_rows(schema: Schema, *, most_rows: int = 12) -> st.SearchStrategy[list
 
 @st.composite
 def tables(draw: st.DrawFn, schema: Schema, *, most_rows: int = 12, portable: bool = False) -> pa.Table:
-    """Raw values for a schema: on and off the domain, readable or not, empty or null, in columns of many types.
+    """Raw values for a schema: in and outside the domain, readable or not, empty or null, in columns of many types.
 
     A portable table means the same in every format: without bytes, which are no text in CSV, and without NaN in columns
     of numbers, which pandas takes for a missing value and others do not.

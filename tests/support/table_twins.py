@@ -1,5 +1,5 @@
-"""Readable twins of coding and counting, by the documented rules, one value after the other; tables in many formats;
-noise read off a tape."""
+"""Readable twins of coding and counting: the documented rules, applied value by value. Also tables in many formats, and
+noise that is replayed from a recording."""
 
 import csv
 import io
@@ -27,8 +27,8 @@ Row = tuple[int, ...]
 
 
 def code_of_cell(attribute: Attribute, value: Any, kind: pa.DataType) -> int | None:
-    """The code of one raw cell, None where its row is dropped: by the value codec, which examples check by hand. In a
-    column of single precision, the edges are single too."""
+    """The code of one raw cell by the value codec, None if its row is dropped. In a column of single precision, the
+    edges have single precision, too."""
     if isinstance(value, bytes):
         return code_of(attribute, value.decode("utf-8", "replace"))
     reading = read_value(attribute, value)
@@ -42,12 +42,12 @@ def code_of_cell(attribute: Attribute, value: Any, kind: pa.DataType) -> int | N
 
 
 def text_of(value: Any) -> str:
-    """A cell as text: nothing where it is null, and whatever can be read of bytes."""
+    """A cell as text: empty for null; bytes that are not UTF-8 are replaced."""
     return "" if value is None else value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def coded(table: pa.Table, schema: Schema) -> Counter[Row]:
-    """The multiset of rows that are kept, as codes in the schema's order."""
+    """The rows that are not dropped, as a multiset of codes in the order of the schema."""
     columns = []
     for attribute in schema.attributes:
         column = table.column(attribute.name)
@@ -57,7 +57,7 @@ def coded(table: pa.Table, schema: Schema) -> Counter[Row]:
 
 
 def tabulated(rows: Counter[Row], request: Tabulation) -> Counts:
-    """One row after the other into dense tables, a dimension for each predictor and one for the class."""
+    """Count row by row into dense tables with one dimension for each predictor and one for the class."""
     cut, schema = request.cut, request.cut.schema
     classes = len(schema.classes)
     places = {attribute.name: place for place, attribute in enumerate(schema.attributes)}
@@ -103,7 +103,7 @@ def rows_in(block: Block) -> Iterator[Row]:
 
 
 def as_csv(table: pa.Table, path: Path) -> Path:
-    """Every cell as its shortest text, null as nothing."""
+    """Every cell as its shortest text, null as an empty one."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(table.column_names)
@@ -116,7 +116,7 @@ def as_csv(table: pa.Table, path: Path) -> Path:
 
 
 def as_many(table: pa.Table, pattern: Path) -> Path:
-    """Three files, the columns of the second in another order."""
+    """Three files; the columns of the second are in another order."""
     third = -(-len(table) // 3)
     for number in range(3):
         part = table.slice(number * third, third)
@@ -139,7 +139,7 @@ def as_parquet(table: pa.Table, path: Path) -> Path:
 
 
 class RecordedNoise:
-    """Noise read off a tape, so that the same questions and counts make the same decisions."""
+    """Noise from a recording, so that the same queries and counts lead to the same decisions."""
 
     def __init__(self, seed: int) -> None:
         self._tape = simulation(seed)

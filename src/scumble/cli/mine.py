@@ -32,7 +32,7 @@ Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder of perturb
 def reconstruct(
     *,
     folder: Folder,
-    out: Annotated[Path, typer.Option("--out", help="The folder to make.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", help="The folder to create.", show_default=False)],
     original: Annotated[
         Path | None, typer.Option(help="The true rows, for comparison; the result is then private.")
     ] = None,

@@ -15,7 +15,7 @@ def perturb(
     *,
     data: Annotated[Path, typer.Argument(help="The table: CSV or Parquet.", show_default=False)],
     schema: SchemaFile,
-    out: Annotated[Path, typer.Option("--out", help="The folder to make.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", help="The folder to create.", show_default=False)],
     privacy: Annotated[
         str | None,
         typer.Option(help="Width of the interval that hides a value, as a share of its public range (default: 100%)."),

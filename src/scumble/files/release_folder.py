@@ -27,7 +27,7 @@ FORMAT = "release/1"
 
 @dataclass(frozen=True, kw_only=True)
 class WrittenRelease:
-    """What is known of a release once its files are written."""
+    """The result of `write_release`."""
 
     sha256: str
     """The SHA-256 of release.json, which covers all other files."""
@@ -78,46 +78,48 @@ def write_release(
 
 
 def manifest_text(manifest: Mapping[str, Any]) -> str:
-    """release.json, byte for byte."""
+    """The exact text of release.json."""
     return json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
 
 
 def manifest_hash(manifest: Mapping[str, Any]) -> str:
-    """The SHA-256 of release.json without its last entry, `seal`, which holds it. It reveals damage, not forgery."""
+    """The SHA-256 of release.json without its last entry, `seal`, which contains it. It detects damage, not forgery."""
     unsealed = {name: value for name, value in manifest.items() if name != "seal"}
     return hashlib.sha256(manifest_text(unsealed).encode()).hexdigest()
 
 
 def file_hash(path: Path) -> str:
+    """The SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read release.json and check that this version reads its format."""
     try:
         manifest = json.loads((folder / "release.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise InputError(f"{folder} holds no release.json. Give the folder that `scumble release` wrote.") from None
+        raise InputError(f"{folder} has no release.json. Give the folder that `scumble release` wrote.") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{folder / 'release.json'} cannot be read: {error}. Ask for the release again.") from error
     if not isinstance(manifest, dict) or manifest.get("scumble") != FORMAT:
-        raise InputError(f"{folder / 'release.json'} is not of the format {FORMAT}. Was it written by another version?")
+        raise InputError(f"{folder / 'release.json'} does not have the format {FORMAT}. Use the version that wrote it.")
     return manifest
 
 
 def read_release(folder: Path) -> Release:
-    """The release as it was published."""
+    """Read a release of any kind."""
     manifest = read_manifest(folder)
     return _read_as(_stated_kind(folder, manifest), folder, manifest)
 
 
 def read_release_of(kind: ReleaseKind[R], folder: Path) -> R:
-    """The release as it was published, if it is of this kind."""
+    """Read a release that must be of the given kind."""
     manifest = read_manifest(folder)
     found = _stated_kind(folder, manifest)
     if found is not kind:
         raise InputError(
-            f"{folder} holds a release of kind {found.name!r}, not {kind.name!r}. "
+            f"{folder} contains a release of kind {found.name!r}, not {kind.name!r}. "
             f"Read it with `{found.loader}` or `load_release`."
         )
     return _read_as(kind, folder, manifest)
@@ -140,7 +142,7 @@ def _read_as(kind: ReleaseKind[R], folder: Path, manifest: Mapping[str, Any]) ->
 
 def _misstated(folder: Path, error: Exception) -> InputError:
     problem = error if isinstance(error, MalformedEntry) else f"an entry is missing or wrong ({error!r})"
-    return InputError(f"{folder / 'release.json'} does not describe a whole release: {problem}. Ask for it again.")
+    return InputError(f"{folder / 'release.json'} does not describe a complete release: {problem}. Ask for it again.")
 
 
 def _common(manifest: Mapping[str, Any], schema: Schema) -> dict[str, Any]:

@@ -15,26 +15,26 @@ from scumble.model.release import Release
 
 
 def verify_folder(folder: Path) -> list[str]:
-    """Every check that passed, as a sentence. Raises `CheckError` at the first that fails."""
+    """Run all checks and return a sentence for each. Raises `CheckError` at the first that fails."""
     if not (folder / "release.json").is_file():
-        raise InputError(f"{folder} holds no release.json. Give the folder that `scumble release` wrote.")
+        raise InputError(f"{folder} has no release.json. Give the folder that `scumble release` wrote.")
     try:
         manifest = read_manifest(folder)
         return [*_check_hashes(folder, manifest), *_check_contents(folder, manifest, read_release(folder))]
     except (InputError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise CheckError(f"The folder does not hold a whole release: {error} Do not trust it.") from error
+        raise CheckError(f"The folder does not contain a complete release: {error} Do not trust it.") from error
 
 
 def _check_hashes(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
     text = (folder / "release.json").read_bytes().decode("utf-8")
     if text != manifest_text(manifest) or manifest["seal"] != manifest_hash(manifest):
-        raise CheckError("release.json was changed: its seal does not fit. Do not trust this folder.")
-    yield "release.json has the SHA-256 that it states"
+        raise CheckError("release.json was changed: its `seal` is not its SHA-256. Do not trust this folder.")
+    yield "release.json has the stated SHA-256"
     stated = manifest["files"]
     present = {path.name for path in folder.iterdir()} - {"release.json"}
     if present != set(stated):
         odd = ", ".join(sorted(present ^ set(stated)))
-        raise CheckError(f"Files and release.json do not agree: {odd}. Do not trust this folder.")
+        raise CheckError(f"The files of the folder differ from those in release.json: {odd}. Do not trust this folder.")
     for name, digest in stated.items():
         if file_hash(folder / name) != digest:
             raise CheckError(
@@ -53,10 +53,12 @@ def _check_contents(folder: Path, manifest: Mapping[str, Any], release: Release)
         known.add(guarantee.earlier_sentence)
     if manifest["guarantee"]["sentence"] not in known or (manifest["unit"], release.schema.unit) != (unit, unit):
         raise CheckError("The guarantee's sentence, numbers and unit do not agree. Do not trust this folder.")
-    yield "the guarantee's sentence says what its numbers say"
+    yield "the sentence of the guarantee agrees with its numbers"
     kind = kind_of(release)
     if manifest["recommended"] != kind.recommended_file(release, manifest["files"]):
-        raise CheckError("release.json recommends another table than the best one. Do not trust this folder.")
+        raise CheckError(
+            "release.json does not recommend the table that this kind of release recommends. Do not trust this folder."
+        )
     if manifest["classes"] != list(release.schema.classes):
         raise CheckError("release.json and schema.yaml list different classes. Do not trust this folder.")
     yield from kind.verify(folder, manifest, release)

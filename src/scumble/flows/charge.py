@@ -1,4 +1,4 @@
-"""What every flow that spends a budget shares: acceptance of weaker guarantees, the charge, and the charged rows."""
+"""What all flows that spend a budget share: acceptance of weaker guarantees, the charge, and the charged rows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,43 +20,43 @@ WEAKER: Mapping[str, type[Guarantee]] = {
     "k-anonymity": KAnonymity,
     "unproven": Unproven,
 }
-"""Promises that are not differential privacy, and the words by which an owner accepts them."""
+"""Guarantees that are not differential privacy, by the name with which the data owner accepts them."""
 
 
 def check_accepted(guarantee: Guarantee, accept: Sequence[str]) -> None:
-    """Refuse a promise weaker than differential privacy unless the owner named it."""
+    """Refuse a guarantee weaker than differential privacy unless the data owner accepted it by name."""
     unknown = set(accept) - set(WEAKER)
     if unknown:
-        raise InputError(f"Nothing called {sorted(unknown)[0]!r} can be accepted. There is: {', '.join(WEAKER)}.")
+        raise InputError(f"Unknown guarantee {sorted(unknown)[0]!r} in --accept. Available: {', '.join(WEAKER)}.")
     needed = next((name for name, kind in WEAKER.items() if isinstance(guarantee, kind)), None)
     if needed is not None and needed not in accept:
         raise InputError(
-            f"This release would not be differentially private. {guarantee.sentence} If that is what you want, say so: "
+            f"This release would not be differentially private. {guarantee.sentence} To accept this guarantee, pass "
             f"--accept {needed}."
         )
 
 
 @contextmanager
 def charged_rows(
-    book: Ledger, receipt: Receipt, engine: str, source: Source, schema: Schema, tell: Progress
+    ledger: Ledger, receipt: Receipt, engine: str, source: Source, schema: Schema, report: Progress
 ) -> Iterator[Engine]:
-    """The rows that a reservation is spent on, once the ledger has taken down which they are."""
-    with _opened(engine, source, schema, tell) as rows:
+    """Open the rows that a reservation pays for, after the ledger has recorded their fingerprint."""
+    with _opened(engine, source, schema, report) as rows:
         sizes = [attribute.domain.size for attribute in schema.attributes]
-        sums = rows.add_up(partial(row_sums, sizes=sizes, key=book.key))
-        book.record_rows(receipt, fingerprint_of_sums(sums, sizes=sizes, key=book.key))
+        sums = rows.add_up(partial(row_sums, sizes=sizes, key=ledger.key))
+        ledger.record_rows(receipt, fingerprint_of_sums(sums, sizes=sizes, key=ledger.key))
         yield rows
 
 
 @contextmanager
-def _opened(engine: str, source: Source, schema: Schema, tell: Progress) -> Iterator[Engine]:
-    batches = source.batches(schema.columns, lambda done, total: tell("reading rows", done, total))
+def _opened(engine: str, source: Source, schema: Schema, report: Progress) -> Iterator[Engine]:
+    batches = source.batches(schema.columns, lambda done, total: report("reading rows", done, total))
     rows = ENGINES[engine].open(batches, schema)
     try:
         if schema.unit is Unit.REPLACE and rows.rows != schema.rows:
             raise InputError(
-                f"The schema says `rows: {schema.rows}`, under replace a public fact, and the table has another "
-                "number. Correct the schema."
+                f"The schema states `rows: {schema.rows}`, and the table has a different number of rows. Correct the "
+                "schema: under `unit: replace`, the number of rows is public and must be exact."
             )
         yield rows
     finally:
@@ -65,7 +65,7 @@ def _opened(engine: str, source: Source, schema: Schema, tell: Progress) -> Iter
 
 @dataclass(kw_only=True)
 class Charge:
-    """How far a run's charge has come."""
+    """The state of the charge of a run."""
 
     begun: bool = False
     receipt: Receipt | None = None
@@ -73,14 +73,14 @@ class Charge:
 
     @property
     def outcome(self) -> ChargeOutcome:
-        """What an error that ends the run says of the charge."""
+        """The state of the charge, as an error that ends the run reports it."""
         entry = None if self.receipt is None else self.receipt.entry
         return ChargeOutcome(begun=self.begun, entry=entry, published=self.published)
 
 
 @contextmanager
 def reporting_charge() -> Iterator[Charge]:
-    """However a run ends early, its last words say what became of the charge."""
+    """If a run ends early, add to its error whether the run was charged."""
     charge = Charge()
     try:
         yield charge
@@ -94,7 +94,7 @@ def reporting_charge() -> Iterator[Charge]:
         raise
     except (OSError, MemoryError) as error:
         problem = getattr(error, "strerror", None) or str(error) or "out of memory"
-        failed = ScumbleError(f"The machine failed: {problem}. Make room on the disk, or choose another --out.")
+        failed = ScumbleError(f"The run failed: {problem}. Free disk space or memory, or choose another --out.")
         failed.charge = charge.outcome
         raise failed from error
     except BaseException as error:

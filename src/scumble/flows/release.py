@@ -1,8 +1,8 @@
-"""The straight line: schema and method make a plan, the ledger reserves it, the holder answers, a folder appears.
+"""The verb `release`: schema and method give a plan, the ledger reserves it, the holder answers, a folder is published.
 
     schema -> plan -> reserve -> read rows -> answers -> folder -> settle
 
-No row is read before `reserve`. After it, whatever happens, the charge stands.
+No row is read before `reserve`. After it, the charge is never refunded, whatever happens.
 """
 
 import time
@@ -73,14 +73,14 @@ def release(
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Published:
-    """Spend and publish: from a table and its schema to a folder that can be handed to a stranger.
+    """Publish a table: charge the ledger and write a release folder that may be given to anyone.
 
-    `data` is a path, a pattern, the address of a table or a frame (`scumble.sources` lists them);
-    `parameters` are the method's own, `epsilon` first among them. A guarantee that is not differential privacy must be
-    accepted by name: `accept=["unproven"]`.
+    `data` is a path, a pattern, the address of a table or a frame (see `scumble.sources`). `parameters` are those of
+    the method, such as `epsilon`. A guarantee that is not differential privacy must be accepted by name:
+    `accept=["unproven"]`.
     """
     began = time.perf_counter()
-    tell = progress or (lambda label, done, total: None)
+    report = progress or (lambda label, done, total: None)
     with reporting_charge() as charge:
         public = schema_of(schema)
         chosen, settings = method_and_parameters(method, parameters)
@@ -88,27 +88,27 @@ def release(
         check_accepted(planned.guarantee, accept)
         source = open_source(data, delimiter=delimiter, engine=engine)
         check_before_reading(source, public, engine)
-        with staging(Path(out)) as stage, Ledger.open(None if ledger is None else Path(ledger)) as book:
+        with staging(Path(out)) as stage, Ledger.open(None if ledger is None else Path(ledger)) as opened:
             charge.begun = True
-            receipt = charge.receipt = book.reserve(
+            receipt = charge.receipt = opened.reserve(
                 dataset=source.name if dataset is None else dataset,
                 unit=public.unit,
                 guarantee=planned.guarantee,
                 method=chosen.name,
                 spends=[spend.to_json() for spend in planned.spends],
             )
-            with charged_rows(book, receipt, engine, source, public, tell) as rows:
-                made = run(chosen, public, settings, rows, PaidNoise(), plan=planned, progress=tell)
+            with charged_rows(opened, receipt, engine, source, public, report) as rows:
+                made = run(chosen, public, settings, rows, PaidNoise(), plan=planned, progress=report)
                 written = write_release(
                     made,
                     stage.folder,
                     receipt.to_json(),
                     table=table,
-                    progress=lambda done, total: tell("writing table.csv", done, total),
+                    progress=lambda done, total: report("writing table.csv", done, total),
                 )
             stage.publish()
             charge.published = Path(out)
-            book.settle(receipt, written.sha256)
+            opened.settle(receipt, written.sha256)
     return Published(
         folder=Path(out),
         release=made,
@@ -128,7 +128,7 @@ def run(
     plan: Plan,
     progress: Progress | None = None,
 ) -> Release:
-    """A release in memory by a plan that was made before, with no ledger. Use only `release` on private rows."""
+    """Run a method by a given plan, in memory and without a ledger. For private rows, always use `release`."""
     done = 0
 
     def answered(label: str) -> None:
@@ -147,13 +147,13 @@ def verify(folder: str | Path) -> list[str]:
 
 
 def check_before_reading(source: Source, schema: Schema, engine: str = "memory") -> None:
-    """Refuse what can be told to be wrong from the header, the schema and the options alone."""
+    """Check everything that can be checked from the header, the schema and the options."""
     if engine not in ENGINES:
         raise InputError(f"Unknown engine {engine!r}. Available: {', '.join(ENGINES)}.")
     drafted = [attribute.name for attribute in schema.attributes if attribute.unconfirmed]
     if drafted:
         raise InputError(
-            f"The domain of {', '.join(drafted)} was drafted from the data and is `unconfirmed`. Check that it is "
+            f"The domain of {', '.join(drafted)} was drafted from the data and is `unconfirmed`. Replace it by "
             "public knowledge, then delete the line `unconfirmed: true`."
         )
     check_columns(source, schema.columns)

@@ -1,4 +1,4 @@
-"""Every kind of release: a folder of it is written, read back alike, verified, and found out where it was changed."""
+"""Every kind of release: its folder is written, read back, verified, and refused after a change."""
 
 from dataclasses import replace
 from fractions import Fraction

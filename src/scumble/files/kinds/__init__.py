@@ -15,11 +15,11 @@ KINDS: tuple[ReleaseKind[Any], ...] = (CELLS, RECORDS, BLURRED)
 
 
 def kind_of(release: R) -> ReleaseKind[R]:
-    """The kind that serves a release in memory."""
+    """The kind of a release in memory."""
     for kind in KINDS:
         if isinstance(release, kind.release_class):
             return kind
-    raise TypeError(f"No kind of release serves {type(release).__name__}. Add one to scumble.files.kinds.")
+    raise TypeError(f"Unknown kind of release: {type(release).__name__}. Add it to scumble.files.kinds.")
 
 
 def kind_named(name: object) -> ReleaseKind[Any]:

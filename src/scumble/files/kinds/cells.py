@@ -34,7 +34,7 @@ class CellsKind(ReleaseKind[CellRelease]):
     readme_template = "README.md"
 
     def write(self, release: CellRelease, folder: Path, *, table: bool, progress: RowProgress | None) -> dict[str, Any]:
-        """Without `table`, the fine schema is still written: rows can be drawn again from the counts and documents."""
+        """Without `table`, the fine schema is still written: fine rows can be drawn from counts and documents."""
         write_counts(release, folder / "counts.csv")
         write_documents(release.documents, folder)
         if table:
@@ -69,22 +69,24 @@ class CellsKind(ReleaseKind[CellRelease]):
 
     def verify(self, folder: Path, manifest: Mapping[str, Any], release: CellRelease) -> Iterator[str]:
         for fault in self.faults(release):
-            raise CheckError(f"The folder holds {fault}. Do not trust it.")
+            raise CheckError(f"The folder contains {fault}. Do not trust it.")
         yield "counts.csv lists every cell and class of schema.yaml"
         yield f"the published counts follow from the measured ones ({release.rounding.value})"
         if manifest["cells"] != len(release.count) or len(release.count) > release.plan.cells_at_most:
-            raise CheckError("The number of cells is not as planned or stated. Do not trust this folder.")
+            raise CheckError(
+                "The number of cells differs from the plan or from release.json. Do not trust this folder."
+            )
         yield f"{len(release.count):,} cells, within the planned {release.plan.cells_at_most:,}"
         if (folder / "table.csv").exists():
             check_table(folder / "table.csv", release)
-            yield f"table.csv has the {int(release.count.sum()):,} rows that counts.csv says"
+            yield f"table.csv has the {int(release.count.sum()):,} rows that counts.csv states"
         if release.fine is not None:
             yield f"fine.csv has {release.fine.rows:,} rows within fine.schema.yaml, in the proportions of counts.csv"
         for name in release.documents:
             yield f"{name}.json is a JSON object"
 
     def faults(self, release: CellRelease) -> Iterator[str]:
-        """The cell of a fine row follows from its values. Its class is not compared: that follows the finer tables."""
+        """Fine rows are checked by cell. Their class is not checked, because it depends on the finer tables."""
         if not np.array_equal(release.rounding.apply(release.measured, release.resolution), release.count):
             yield "counts (counts.csv) that do not follow from the measured ones"
         fine = release.fine
@@ -134,7 +136,7 @@ class CellsKind(ReleaseKind[CellRelease]):
 
 
 def _read_fine(folder: Path) -> FineRows:
-    """Read fine.csv: lower edges of grid cells, whole where all edges of a grid are, and labels elsewhere."""
+    """Read fine.csv: labels, and lower edges of grid cells, as integers if all edges of the grid are integers."""
     schema = read_schema(folder / "fine.schema.yaml")
     types = {name: _type_of_values(schema[name].domain) for name in column_names(schema)}
     return FineRows(schema=schema, columns=read_rows(folder / "fine.csv", types))

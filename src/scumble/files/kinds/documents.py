@@ -1,4 +1,4 @@
-"""Further documents of a release: plain data by name, each in a JSON file of its own."""
+"""Further documents of a release: plain data by name, each in its own JSON file."""
 
 import json
 from collections.abc import Mapping

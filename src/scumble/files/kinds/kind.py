@@ -54,19 +54,19 @@ class ReleaseKind(ABC, Generic[R]):
 
     @abstractmethod
     def size(self, release: R) -> dict[str, int]:
-        """How much the release holds: the number of cells or of records."""
+        """The size of the release: the number of cells or of records."""
 
     def size_text(self, release: R) -> str:
-        """The size as words."""
+        """The size as text."""
         return ", ".join(f"{number:,} {unit}" for unit, number in self.size(release).items())
 
     def recommended_file(self, release: R, files: Collection[str]) -> str:
-        """The file to train on, out of those in the folder."""
+        """The file to train on, among the files of the folder."""
         return f"{release.recommended}.csv"
 
     def table(self, release: R, name: str, *, counts: bool) -> pa.Table:
         """A table of the release or, with `counts`, its cells with their counts, as Arrow."""
-        raise InputError(f"A release of {release.method} has no such table in memory. Read the files in its folder.")
+        raise InputError(f"A release of {release.method} has no such table in memory. Read the files of its folder.")
 
     def faults(self, release: R) -> Iterator[str]:
         """Published data that contradict each other, as noun phrases. A correct method publishes none."""
