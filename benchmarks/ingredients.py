@@ -33,9 +33,16 @@ from scumble.flows.release import run
 from scumble.methods.diffgen import levels
 from scumble.methods.diffgen.detail import measure, shrinkage
 from scumble.methods.diffgen.detail.calibration import Calibration
-from scumble.methods.diffgen.detail.groups import ODDS_UNIT, Evidence, Odds, chances, means, to_odds
-from scumble.methods.diffgen.detail.rows import Rows
-from scumble.methods.diffgen.detail.shrinkage import USUAL, drawn
+from scumble.methods.diffgen.detail.groups import (
+    LOG_ODDS_UNIT,
+    LogOdds,
+    LogOddsModel,
+    class_probabilities,
+    means_by_key,
+    to_log_odds,
+)
+from scumble.methods.diffgen.detail.rows import RowSampler
+from scumble.methods.diffgen.detail.shrinkage import USUAL_VARIANCE, shrunk
 from scumble.methods.diffgen.levels import Level
 from scumble.methods.diffgen.method import DiffGenMethod
 from scumble.methods.diffgen.scores import Score
@@ -73,21 +80,21 @@ def _other(score_: Score) -> Score:
 
 
 def _not_calibrated(table: Integers, *_: Any) -> Calibration:
-    return Calibration(slope=ODDS_UNIT, offsets=np.zeros(table.shape[1], dtype=np.int32))
+    return Calibration(slope=LOG_ODDS_UNIT, offsets=np.zeros(table.shape[1], dtype=np.int32))
 
 
 def _equal_shares(schema: Schema, _: int) -> dict[str, Fraction]:
     return {each.name: Fraction(1, len(schema.predictors)) for each in schema.predictors}
 
 
-PRIOR = Rows.told
+PRIOR = RowSampler.prior_probabilities
 PRIOR_NAME = PRIOR.__name__
 
 
-def _prior_of_groups(rows: Rows, groups: int, place: int) -> Floats:
+def _prior_of_groups(rows: RowSampler, groups: int, place: int) -> Floats:
     """The class probabilities of each group, the same for all bins of the attribute."""
-    of_rows = chances(rows.odds)
-    of_groups = means(of_rows, rows.groups, np.tile(of_rows.mean(axis=0), (groups, 1)))
+    of_rows = class_probabilities(rows.log_odds)
+    of_groups = means_by_key(of_rows, rows.groups, np.tile(of_rows.mean(axis=0), (groups, 1)))
     return np.repeat(of_groups[:, np.newaxis], PRIOR(rows, groups, place).shape[1], axis=1)
 
 
@@ -97,9 +104,9 @@ def _by_weight(counts: Integers, prior: Floats, deviation: float, **_: Any) -> F
     return (counts + deviation * prior) / (counts.sum(axis=-1, keepdims=True) + deviation)
 
 
-def _cell_by_cell(measured: Integers, deviation: float, *_: Any) -> Odds:
+def _cell_by_cell(measured: Integers, deviation: float, *_: Any) -> LogOdds:
     totals = np.maximum(measured.sum(axis=0), 1)
-    return to_odds(drawn(measured, totals / totals.sum(), deviation, usual=USUAL))
+    return to_log_odds(shrunk(measured, totals / totals.sum(), deviation, usual_variance=USUAL_VARIANCE))
 
 
 VARIANTS = (
@@ -112,9 +119,9 @@ VARIANTS = (
     Variant(name="twice as many groups", level=lambda a: replace(a, groups=2 * a.groups)),
     Variant(name="half as many tables", level=lambda a: replace(a, tables=a.tables // 2)),
     Variant(name="equal budgets for all tables", replaced={(measure, "table_shares"): _equal_shares}),
-    Variant(name="tables not shrunk toward what cells imply", replaced={(Rows, PRIOR_NAME): _prior_of_groups}),
-    Variant(name="a fixed weight for the prior estimate", replaced={(shrinkage, "drawn"): _by_weight}),
-    Variant(name="cells without sums over cells", replaced={(measure, "odds_of_cells"): _cell_by_cell}),
+    Variant(name="tables not shrunk toward what cells imply", replaced={(RowSampler, PRIOR_NAME): _prior_of_groups}),
+    Variant(name="a fixed weight for the prior estimate", replaced={(shrinkage, "shrunk"): _by_weight}),
+    Variant(name="cells without sums over cells", replaced={(measure, "log_odds_of_cells"): _cell_by_cell}),
     Variant(name="up to 10,000 cells", replaced={(levels, "cells_that_stand_out"): lambda *_: 10_000}),
     Variant(name="12 bins at least", level=lambda a: replace(a, fewest_bins=12)),
     Variant(name="24 bins at least", level=lambda a: replace(a, fewest_bins=24)),
@@ -134,25 +141,25 @@ def table_named(name: str, seed: int) -> CodedTable:
 
 
 class Recorder:
-    """Records the evidence and the calibration that a release ends with."""
+    """Records the model and the calibration that a release ends with."""
 
-    evidence: Evidence
+    model: LogOddsModel
     calibration: Calibration
 
     def __init__(self) -> None:
         self._measure, self._calibrate = measure._measure, measure.calibrate
 
-    def measure(self, evidence: Evidence, *rest: Any) -> Integers:
-        self.evidence = evidence
-        return self._measure(evidence, *rest)
+    def measure(self, model: LogOddsModel, *rest: Any) -> Integers:
+        self.model = model
+        return self._measure(model, *rest)
 
     def calibrate(self, *given: Any) -> Calibration:
         self.calibration = self._calibrate(*given)
         return self.calibration
 
     def score(self, test: Sample) -> tuple[float, ...]:
-        odds, _ = self.evidence.follow([np.ascontiguousarray(column) for column in test.codes.T])
-        found = chances(self.calibration.apply(odds))
+        odds, _ = self.model.log_odds_and_groups([np.ascontiguousarray(column) for column in test.codes.T])
+        found = class_probabilities(self.calibration.apply(odds))
         area = area_under_curve(found, test.labels, test.counts)
         return 100 * accuracy(found.argmax(axis=1), test.labels, test.counts), 100 * (area or 0)
 

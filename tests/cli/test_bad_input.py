@@ -169,7 +169,7 @@ SCHEMAS: list[Case] = [
             ("target:", "unit: replace\nrows: 50\ntarget:"),
         ),
         {"selection": "published"},
-        ("Published mode", "add-remove", "leave out `--selection published`"),
+        ("Published mode", "add-remove", "remove `--selection published`"),
     ),
 ]
 
@@ -204,14 +204,14 @@ PARAMETERS: list[Case] = [
     ("score", None, {"score": "beauty"}, ("--score is 'beauty'", "'accuracy', 'gini', 'max' or 'infogain'")),
     ("selection", None, {"selection": "lazy"}, ("--selection is 'lazy'", "'together' or 'published'")),
     ("published gini", None, {"selection": "published", "score": "gini"}, ("scores max and infogain, not gini",)),
-    ("infogain together", None, {"score": "infogain"}, ("infogain is for published mode only", "use gini")),
+    ("infogain together", None, {"score": "infogain"}, ("infogain is only available in published mode", "use gini")),
     ("share 0", None, {"selection_share": "0"}, ("selection_share is 0, but must be above zero",)),
     ("share 1", None, {"selection_share": "1"}, ("selection_share must be below 1",)),
     ("share 2", None, {"selection_share": "2"}, ("selection_share must be below 1",)),
     ("share text", None, {"selection_share": "half"}, ("selection_share is 'half'", "Give a decimal")),
-    ("share published", None, {"selection_share": "1/2", "selection": "published"}, ("leave out selection_share",)),
+    ("share published", None, {"selection_share": "1/2", "selection": "published"}, ("remove selection_share",)),
     ("cells 0", None, {"max_cells": "0"}, ("--max-cells is '0'", "greater than or equal to 1")),
-    ("cells 1", None, {"max_cells": "1"}, ("max_cells is 1", "Give 2 or more")),
+    ("cells 1", None, {"max_cells": "1"}, ("max_cells is 1", "Set it to 2 or more")),
     ("cells text", None, {"max_cells": "few"}, ("--max-cells is 'few'", "integer")),
     (
         "too many leaves",
@@ -219,7 +219,7 @@ PARAMETERS: list[Case] = [
         {"leaves": True, "max_cells": "39"},
         ("40 cells, more than max_cells = 39", "Raise --max-cells", "'age' with 10 values"),
     ),
-    ("leaves with rounds", None, {"leaves": True, "rounds": "2"}, ("leaves makes no choices", "leave out")),
+    ("leaves with rounds", None, {"leaves": True, "rounds": "2"}, ("leaves selects no splits", "remove")),
     ("empty dataset name", None, {"dataset": ""}, ("'' is not a valid name of a dataset", "Give 1 to 200")),
     (
         "unprintable dataset name",

@@ -7,7 +7,7 @@ import numpy as np
 
 from scumble.auditing.neighbours import CodedRows, Pair
 from scumble.auditing.outcomes import Draws, finest_digit
-from scumble.methods.diffgen.levels import settle
+from scumble.methods.diffgen.levels import diffgen_settings
 from scumble.methods.diffgen.method import COUNT, DiffGenMethod
 from scumble.methods.diffgen.parameters import DiffGen
 from scumble.methods.diffgen.scores import PartitionScores, Score
@@ -183,7 +183,7 @@ class GiniClaimedMonotone(Wrapped):
 
     def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         choose = holder.choose
-        assert settle(schema, parameters).score is Score.GINI
+        assert diffgen_settings(schema, parameters).score is Score.GINI
         holder.choose = lambda query, **options: choose(  # type: ignore[method-assign]
             ClaimsMonotone(cut=query.cut, candidates=query.candidates, score=query.score), **options
         )

@@ -21,7 +21,7 @@ from scumble.auditing.laws.queries import engine_of
 from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
 from scumble.methods.diffgen.algorithm_1 import choose_as_published
-from scumble.methods.diffgen.levels import settle
+from scumble.methods.diffgen.levels import diffgen_settings
 from scumble.methods.diffgen.method import PUBLISHED_RESOLUTION, DiffGenMethod
 from scumble.methods.diffgen.parameters import DiffGen
 from scumble.model.counts import Integers
@@ -147,7 +147,7 @@ def choose(score: str, rounds: int, noise: object) -> State:
     chosen = parameters(score, rounds)
     plan = DiffGenMethod().plan(SCHEMA, chosen)
     holder = CentralHolder(engine=engine_of(SCHEMA, CODED), noise=noise, plan=plan)  # type: ignore[arg-type]
-    return state_of(choose_as_published(SCHEMA, settle(SCHEMA, chosen), holder, lambda step: None))
+    return state_of(choose_as_published(SCHEMA, diffgen_settings(SCHEMA, chosen), holder, lambda step: None))
 
 
 def every_path(score: str, rounds: int, law: Law) -> Iterator[tuple[State, float]]:

@@ -8,7 +8,7 @@ import pytest
 from scumble.engines import ENGINES
 from scumble.files.schema_file import parse_schema
 from scumble.methods.diffgen.algorithm_1 import choose_as_published
-from scumble.methods.diffgen.levels import settle
+from scumble.methods.diffgen.levels import diffgen_settings
 from scumble.methods.diffgen.method import DiffGenMethod
 from scumble.methods.diffgen.parameters import DiffGen
 from scumble.model.counts import Integers, Tabulation
@@ -111,7 +111,7 @@ def test_example_3_step_by_step() -> None:
     engine = ENGINES["memory"].open(open_source(TABLE_1A).batches(SCHEMA.columns), SCHEMA)
     steps: list[Specialization] = []
     holder = CentralHolder(engine=engine, noise=noise, plan=plan)
-    cut = choose_as_published(SCHEMA, settle(SCHEMA, parameters), holder, steps.append)
+    cut = choose_as_published(SCHEMA, diffgen_settings(SCHEMA, parameters), holder, steps.append)
 
     assert [(step.node.label, [child.label for child in step.children]) for step in steps] == [
         ("Any_Job", ["Professional", "Artist"]),

@@ -1,4 +1,4 @@
-"""DiffGen's fine rows, drawn again by somebody who has the release folder alone, and held to all laws of a method."""
+"""DiffGen's fine rows: drawn again from the release folder alone, and checked against all laws of a method."""
 
 from itertools import groupby
 from pathlib import Path
@@ -15,9 +15,9 @@ from scumble.engines.memory import MemoryEngine
 from scumble.files.release_folder import read_release, write_release
 from scumble.files.schema_file import parse_schema
 from scumble.files.verify import verify_folder
-from scumble.methods.diffgen.detail.measure import Cells, add_detail
-from scumble.methods.diffgen.detail.queries import Margins, StageChoice, StageCounts
-from scumble.methods.diffgen.levels import LEVELS, level_for, settle
+from scumble.methods.diffgen.detail.measure import MeasuredCells, add_detail
+from scumble.methods.diffgen.detail.queries import MarginalCounts, StageChoice, StageCounts
+from scumble.methods.diffgen.levels import LEVELS, diffgen_settings, level_for
 from scumble.methods.diffgen.method import DiffGenMethod
 from scumble.methods.diffgen.parameters import DiffGen
 from scumble.model.counts import Integers
@@ -63,7 +63,7 @@ def cut_of(fine: Schema, published: Schema) -> Cut:
 
 
 class FolderAnswers:
-    """Answers as detail.json has them, in their order."""
+    """Returns the answers stored in detail.json, in their order."""
 
     def __init__(self, plan: Plan, schema: Schema, document: dict[str, Any]) -> None:
         self.plan, self.unit = plan, plan.unit
@@ -74,11 +74,11 @@ class FolderAnswers:
         del spend
         return [query.places.index(self._names.index(self._left[0]["attribute"]))]
 
-    def measure(self, query: StageCounts | Margins, *, spend: str) -> Integers:
+    def measure(self, query: StageCounts | MarginalCounts, *, spend: str) -> Integers:
         del spend
-        tables = len(query.places) if isinstance(query, Margins) else 1
-        told, self._left = self._left[:tables], self._left[tables:]
-        return np.concatenate([np.array(table["counts"], dtype=np.int64).ravel() for table in told])
+        tables = len(query.places) if isinstance(query, MarginalCounts) else 1
+        stored, self._left = self._left[:tables], self._left[tables:]
+        return np.concatenate([np.array(table["counts"], dtype=np.int64).ravel() for table in stored])
 
 
 @pytest.mark.parametrize("epsilon", ["0.05", "1"])
@@ -93,10 +93,10 @@ def test_fine_rows_can_be_drawn_again_from_the_folder(tmp_path: Path, epsilon: s
     document = dict(release.documents["detail"])
     records = sum(document.pop("records counted"))
     level = level_for(LEVELS, schema, parameters.epsilon, records)
-    detail = settle(schema, DiffGen(**release.parameters), level).detail
+    detail = diffgen_settings(schema, DiffGen(**release.parameters), level).detail
     assert detail is not None
     answers: Any = FolderAnswers(release.plan, schema, document)
-    cells = Cells(
+    cells = MeasuredCells(
         cut=cut_of(schema, release.schema),
         split=tuple(document["split"]),
         measured=release.measured,
@@ -109,7 +109,7 @@ def test_fine_rows_can_be_drawn_again_from_the_folder(tmp_path: Path, epsilon: s
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1"])
-def test_detail_keeps_every_law_of_a_method(epsilon: str) -> None:
+def test_detail_satisfies_every_law_of_a_method(epsilon: str) -> None:
     parameters = DiffGen(epsilon=epsilon, detail="yes")
     for schema in [schema for schema in small_schemas() if schema.target is not None]:
         check_method(DiffGenMethod(), schema, parameters)

@@ -15,7 +15,7 @@ from scumble.auditing.laws.queries import engine_of, exact_answer
 from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
 from scumble.methods.diffgen.cell_bounds import descend, most_cells
-from scumble.methods.diffgen.levels import LEVELS, RECORDS_SHARE, level_for, settle
+from scumble.methods.diffgen.levels import LEVELS, RECORDS_SHARE, diffgen_settings, level_for
 from scumble.methods.diffgen.method import COUNT, COUNT_RECORDS, REST, DiffGenMethod
 from scumble.methods.diffgen.parameters import DiffGen
 from scumble.methods.diffgen.scores import PURITY_SCALE, Candidate, PartitionScores, Score
@@ -265,7 +265,7 @@ def test_defaults_of_cells_follow_from_epsilon_and_the_plan_adds_up(epsilon: Fra
     parameters = DiffGen(epsilon=epsilon, detail="no")
     plan = DiffGenMethod().plan(SCHEMA, parameters)
     assert sum(spend.total(Unit.ADD_REMOVE) for spend in plan.spends) == epsilon
-    assert settle(SCHEMA, parameters).rounds in range(1, 9)
+    assert diffgen_settings(SCHEMA, parameters).rounds in range(1, 9)
 
 
 @given(st.fractions(min_value=Fraction(1, 1000), max_value=20), st.integers(1, 10**9))
@@ -279,11 +279,11 @@ def test_a_public_number_of_records_is_not_counted(epsilon: Fraction, records: i
 def test_cells_are_no_more_than_their_noise_can_bear(epsilon: Fraction, records: int) -> None:
     parameters = DiffGen(epsilon=epsilon)
     level = level_for(LEVELS, SCHEMA, epsilon, records)
-    settled = settle(SCHEMA, parameters, level, records)
+    settled = diffgen_settings(SCHEMA, parameters, level, records)
     scale = 1 / (epsilon * settled.cell_share * (1 - settled.selection_share))
-    assert 8 <= settled.max_cells <= settle(SCHEMA, parameters, level).max_cells
+    assert 8 <= settled.max_cells <= diffgen_settings(SCHEMA, parameters, level).max_cells
     assert settled.max_cells == 8 or records >= 8 * scale * len(SCHEMA.classes) * settled.max_cells
-    chosen = settle(SCHEMA, DiffGen(epsilon=epsilon, max_cells=777, detail="yes"), level, records)
+    chosen = diffgen_settings(SCHEMA, DiffGen(epsilon=epsilon, max_cells=777, detail="yes"), level, records)
     assert chosen.max_cells == 777, "a limit that is given stays"
 
 

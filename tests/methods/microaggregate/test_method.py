@@ -14,7 +14,7 @@ from scumble.auditing.laws.queries import check_added_record, check_replaced_rec
 from scumble.errors import BudgetError, CheckError, InputError
 from scumble.files.schema_file import parse_schema
 from scumble.methods.coordinates import Layout, require_numbers
-from scumble.methods.diffgen.detail.queries import Margins, StageChoice, StageCounts
+from scumble.methods.diffgen.detail.queries import MarginalCounts, StageChoice, StageCounts
 from scumble.methods.mdav.method import ExactSums
 from scumble.methods.mdav.queries import GroupingRule, GroupSums
 from scumble.methods.microaggregate.method import MicroaggregateMethod, usable_sizes
@@ -80,7 +80,7 @@ def shipped(kind: type) -> set[type]:
 
 def test_no_row_query_escapes_the_law() -> None:
     """`ExactSums` declares no bound: a holder tells it only under a plan without differential privacy."""
-    elsewhere = {StageChoice, StageCounts, Margins}  # tests/methods/diffgen/test_detail.py
+    elsewhere = {StageChoice, StageCounts, MarginalCounts}  # tests/methods/diffgen/test_detail.py
     assert shipped(RowQuery) - elsewhere == {type(query) for query in UNDER_REPLACE} | {ExactSums}
     with pytest.raises(InputError, match="no sensitivity"):
         ExactSums(layout=Layout(schema=SCHEMA), k=2).sensitivity(Unit.REPLACE)

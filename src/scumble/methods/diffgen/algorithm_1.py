@@ -1,4 +1,4 @@
-"""Algorithm 1 of the paper, line by line: its budget, its exponential mechanism, its scores."""
+"""Published mode: Algorithm 1 of the paper with its division of epsilon, exponential mechanism and scores."""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -20,11 +20,11 @@ NEW_SPLITS = "split values of new intervals"
 
 
 def published_spends(schema: Schema, epsilon: Fraction, settings: Settings) -> tuple[Spend, ...]:
-    """Line 3: eps' = eps / (2 (numeric attributes + 2 rounds)), for each use of the exponential mechanism."""
+    """Line 3: each use of the exponential mechanism costs eps' = eps / (2 (numeric attributes + 2 rounds))."""
     if schema.unit is not Unit.ADD_REMOVE:
         raise InputError(
             "Published mode divides its budget for `unit: add-remove`, the paper's definition. Change the unit or "
-            "leave out `--selection published`."
+            "remove `--selection published`."
         )
     rounds, numeric = settings.rounds, sum(isinstance(each.domain, Grid) for each in schema.predictors)
     price = epsilon / (2 * (numeric + 2 * rounds))
@@ -47,7 +47,7 @@ def published_spends(schema: Schema, epsilon: Fraction, settings: Settings) -> t
 def choose_as_published(
     schema: Schema, settings: Settings, holder: Holder, record: Callable[[Specialization], None]
 ) -> Cut:
-    """Lines 1 to 11: split values for the numeric roots, then one candidate a round."""
+    """Lines 1 to 11: select a split value of each numeric attribute, then one candidate a round."""
     cut = Cut.top(schema)
     positions: dict[tuple[str, Node], int] = {}
     for attribute in schema.predictors:
@@ -68,7 +68,7 @@ def choose_as_published(
 
 
 def _candidates(cut: Cut, positions: dict[tuple[str, Node], int], max_cells: int) -> tuple[Candidate, ...]:
-    """Every value of the cut that can be specialized within the limit of cells, intervals at their chosen split."""
+    """Every value of the cut that can be specialized within `max_cells`, intervals at their selected split value."""
     every = (
         Candidate(attribute=name, node=node, position=positions.get((name, node), 0))
         for name, nodes in cut.nodes.items()
@@ -87,7 +87,7 @@ def _choose_splits(
     spend: str,
     positions: dict[tuple[str, Node], int],
 ) -> None:
-    """Lines 4 and 9: a split value for each interval, every position of the public grid having the same base weight."""
+    """Lines 4 and 9: select a split value for each interval. All positions of the public grid have the same weight."""
     domain = schema[attribute].domain
     queries = [
         ValueScores(

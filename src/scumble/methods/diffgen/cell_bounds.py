@@ -1,4 +1,4 @@
-"""How many cells there may be: bounds that follow from the schema, before anything is counted."""
+"""Bounds on the number of cells, from the schema alone."""
 
 from fractions import Fraction
 from math import prod
@@ -10,7 +10,7 @@ from scumble.model.taxonomy import Node
 
 
 def descend(cut: Cut) -> Cut:
-    """The cut with every value that has a single child replaced by that child, which holds the same records."""
+    """Replace every value of the cut that has a single child by that child, which contains the same records."""
     return Cut(
         schema=cut.schema, nodes={name: tuple(_only_child(node) for node in nodes) for name, nodes in cut.nodes.items()}
     )
@@ -23,9 +23,9 @@ def _only_child(node: Node) -> Node:
 
 
 def most_cells(schema: Schema, rounds: int, max_cells: int) -> int:
-    """A bound on the cells after some rounds: the widest specializations there are, or the limit."""
+    """An upper bound on the number of cells after some rounds, at most `max_cells`."""
     if max_cells < 2:
-        raise InputError(f"max_cells is {max_cells}, which allows no specialization. Give 2 or more.")
+        raise InputError(f"max_cells is {max_cells}, which allows no specialization. Set it to 2 or more.")
     sizes = {attribute.name: attribute.domain.size for attribute in schema.predictors}
     widths = {attribute.name: _width(attribute.domain.root) for attribute in schema.predictors}
     values = dict.fromkeys(sizes, 1)
@@ -34,7 +34,7 @@ def most_cells(schema: Schema, rounds: int, max_cells: int) -> int:
         return min(values[name] + widths[name] - 1, sizes[name])
 
     for _ in range(rounds):
-        # Growth shrinks with every step of an attribute, so taking the largest each time gives the largest product.
+        # The growth factor of an attribute falls with each step, so taking the largest gives the largest product.
         best = max(values, key=lambda name: Fraction(grown(name), values[name]))
         values[best] = grown(best)
         if prod(values.values()) >= max_cells:
@@ -55,7 +55,7 @@ def leaf_cells(schema: Schema, max_cells: int) -> int:
     if cells > max_cells:
         largest = max(sizes, key=lambda name: sizes[name])
         raise InputError(
-            f"The full table has {cells:,} cells, more than max_cells = {max_cells:,}. Raise --max-cells, leave out "
-            f"--leaves, or coarsen the schema: the longest attribute is {largest!r} with {sizes[largest]:,} values."
+            f"The full table has {cells:,} cells, more than max_cells = {max_cells:,}. Raise --max-cells, remove "
+            f"--leaves, or coarsen the schema: the largest attribute is {largest!r} with {sizes[largest]:,} values."
         )
     return cells

@@ -1,4 +1,7 @@
-"""DiffGen's settings: what every `auto` of the parameters becomes, from public facts and the counted records."""
+"""DiffGen's settings: the value of every parameter that is `auto`, and how epsilon is divided.
+
+Settings depend only on public facts and, where the number of records is not public, on the noisy count of records.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,26 +13,26 @@ from scumble.methods.diffgen.scores import Score
 from scumble.model.schema import Schema
 
 RECORDS_SHARE = Fraction(1, 100)
-"""The part of epsilon that counting the records has, where their number is not public. The count decides how the rest
-is divided. With two classes it is off by some 200 / epsilon records, little beside all but the first bound of `LEVELS`,
-where hardly anything can be told in any way."""
+"""The share of epsilon for counting the records, if their number is not public. The count decides how the rest is
+divided. With two classes its error is about 200 / epsilon records. That is small compared with every bound of `LEVELS`
+but the first, below which little can be learnt anyway."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DetailSettings:
-    """How much is measured beside the cells. Shares are parts of the epsilon that cells and detail have together."""
+    """How much detail is measured. Shares are fractions of the epsilon that cells and detail get together."""
 
     tables: int
     fewest_bins: int
     groups: int
     bins_in_groups: int
-    """A table of more bins is counted in one group, where it is known before which attribute comes."""
+    """A table with more bins than this is counted in a single group, if its attribute is known in advance."""
     choice_share: Fraction
-    """Zero where every attribute has its table and none has to be chosen."""
+    """Zero if every attribute has a table, so that none has to be chosen."""
     table_share: Fraction
     calibration_share: Fraction
     rest_share: Fraction
-    """Zero where no attribute is left over."""
+    """For the marginals of attributes without a table; zero if there are none."""
 
     @property
     def share(self) -> Fraction:
@@ -38,7 +41,7 @@ class DetailSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The parameters with every `auto` settled."""
+    """The parameters with a value for every `auto`."""
 
     score: Score
     rounds: int
@@ -50,15 +53,15 @@ class Settings:
 
     @property
     def cell_share(self) -> Fraction:
-        """The part of that epsilon that the cells have, choices and counts."""
+        """The share of epsilon for the cells: choices and counts."""
         return 1 - (self.detail.share if self.detail else Fraction(0))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Level:
-    """How epsilon is divided where epsilon times the number of records for each of two classes is below a bound.
+    """How epsilon is divided if 2 * epsilon * records / classes is below a bound.
 
-    A choice of a split has three quarters of the cells' epsilon, as with `gini` in cells alone.
+    Choosing splits gets three quarters of the cells' epsilon, as with `gini` in cells alone.
     """
 
     below: float
@@ -106,24 +109,25 @@ LEVELS = (
     _level(24_000, rounds=4, cells=25, tables=10, choice=12, calibration=3, groups=2, bins_in_groups=16),
     _level(float("inf"), rounds=5, cells=20, tables=10, choice=10, calibration=2, groups=2),
 )
-"""What a table tells grows with epsilon times the number of records, and shrinks with the number of classes that share
-them. Where that is little, tables are few and of few bins, and more goes to calibrating their sum. Where it is more,
-there are more splits, which alone see attributes that matter together only, then more tables; in groups of like odds
-only at the end, those of few bins first, for the chances in many groups drown early. The noise of the tables costs
-most, that of cells and calibration little, so tables have most of epsilon. Settled on Adult and on generated tables of
-1,000 to 30,000 records (docs/detail.md)."""
+"""The information in a table grows with epsilon times the number of records and shrinks with the number of classes.
+
+If there is little, tables are few with few bins, and calibration gets more. If there is more, there are more splits,
+because only splits find attributes that matter in combination, and more tables. Only the last levels count tables in
+groups by log-odds, at first those with few bins, because probabilities in many groups soon drown in noise. Noise in the
+tables costs most accuracy and noise in cells and calibration little, so tables get most of epsilon. The values were
+chosen on Adult and on generated tables of 1,000 to 30,000 records (docs/detail.md)."""
 
 REST = Fraction(5, 100)
-"""The part for the attributes without a table, where there are any."""
+"""The share for the marginals of attributes without a table, if there are any."""
 
 
 def public_records(schema: Schema, parameters: DiffGen) -> int | None:
-    """How many records there are, where that is public."""
+    """The number of records, if it is public."""
     return schema.rows or (None if parameters.records == "auto" else parameters.records)
 
 
 def in_detail(schema: Schema, parameters: DiffGen) -> bool:
-    """Whether detail is measured: it is wanted, and there is something to tell."""
+    """Whether detail is measured: it is requested, and there are predictors and at least two classes."""
     return parameters.in_detail and bool(schema.predictors) and len(schema.classes) > 1
 
 
@@ -132,11 +136,11 @@ def level_for(levels: Sequence[Level], schema: Schema, epsilon: Fraction, record
     return next(level for level in levels if 2 * epsilon * records / len(schema.classes) < level.below)
 
 
-def settle_detail(schema: Schema, level: Level) -> DetailSettings:
-    """How detail is measured beside the cells: tables are chosen where there are more than twice as many attributes.
+def detail_settings(schema: Schema, level: Level) -> DetailSettings:
+    """How detail is measured. Tables are chosen privately if there are more than twice as many attributes as tables.
 
-    With one for every attribute nothing is spent on choosing and on the attributes left over, so each of twice as many
-    tables has about two thirds of the epsilon of a chosen one, and none is missed.
+    Otherwise every attribute gets a table. Then nothing is spent on choices and on marginals, so that each of twice as
+    many tables gets about two thirds of the epsilon of a chosen one, and no attribute is missed.
     """
     attributes = len(schema.predictors)
     chosen = attributes > 2 * level.tables
@@ -155,19 +159,23 @@ def settle_detail(schema: Schema, level: Level) -> DetailSettings:
 
 
 def cells_that_stand_out(schema: Schema, epsilon: Fraction, records: int) -> int:
-    """How many cells may be counted at such a price: as many as have, on average, eight times as many records of each
-    class as the scale of the noise. More of them tell nothing of the odds, and rows drawn from them lie where noise is;
-    three splits of attributes with a dozen branches each would make 1,728. Eight in any case: three splits in two.
+    """The largest useful number of cells for a price: on average a cell must contain, for each class, eight times as
+    many records as the noise scale. With more cells, counts and the rows drawn from them are mostly noise; three splits
+    of attributes with a dozen branches each would make 1,728 cells. Eight cells, three binary splits, are always
+    allowed.
     """
     return max(int(epsilon * records / len(schema.classes) / 8), 8)
 
 
-def settle(schema: Schema, parameters: DiffGen, level: Level | None = None, records: int | None = None) -> Settings:
-    """Every `auto` settled: by the level and the number of records where detail is measured, else by epsilon alone.
+def diffgen_settings(
+    schema: Schema, parameters: DiffGen, level: Level | None = None, records: int | None = None
+) -> Settings:
+    """The value of every `auto`: from the level and the number of records if detail is measured, else from epsilon.
 
-    Cells alone: where epsilon is small, counts of single cells are noisy whatever is done, so there are few splits, and
-    three quarters of it go to choosing them with `gini`, which sees progress where no majority flips. From 3/8 on,
-    choices are safe enough for the monotone `accuracy` at half the budget and for more rounds.
+    For cells alone: if epsilon is small, counts of single cells are noisy with any division. So there are few splits,
+    and choosing them gets three quarters of epsilon, with the score `gini`, which rewards splits that do not yet change
+    the majority class. From 3/8 on, choices are reliable enough for the monotone score `accuracy`, half of the budget
+    and more rounds.
     """
     if parameters.selection is SelectionMode.PUBLISHED or parameters.leaves:
         defaults = Settings(score=Score.MAX, rounds=10, selection_share=Fraction(1, 2), max_cells=1_000_000)
@@ -179,7 +187,7 @@ def settle(schema: Schema, parameters: DiffGen, level: Level | None = None, reco
         defaults = Settings(score=Score.ACCURACY, rounds=rounds, selection_share=Fraction(1, 2), max_cells=10_000)
     if level is not None:
         share = Fraction(3, 4) if level.score is Score.GINI else Fraction(1, 2)
-        detail = settle_detail(schema, level)
+        detail = detail_settings(schema, level)
         defaults = Settings(
             score=level.score, rounds=level.rounds, selection_share=share, max_cells=10_000, detail=detail
         )

@@ -1,8 +1,8 @@
-"""DiffGen (Mohammed, Chen, Fung, Yu, KDD 2011): generalize top-down by private choices, then publish noisy counts.
+"""DiffGen (Mohammed, Chen, Fung, Yu, KDD 2011): generalizes top-down by private selection, publishes noisy counts.
 
-Two ways to choose. `published` is the paper's Algorithm 1, equal to it in every probability (PROOF.md names the one
-difference, a public grid for split values). `together`, the default, chooses value and split in one private selection a
-round, at half the price where the score is monotone, with scores that see all attributes at once.
+There are two selection modes. `published` is Algorithm 1 of the paper; PROOF.md, section 6, lists the differences.
+`together`, the default, chooses a value and its split in one private selection a round. Its scores use all attributes
+at once, and monotone scores cost half as much.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,16 +12,16 @@ from typing import Any, ClassVar
 
 from scumble.methods.diffgen.algorithm_1 import choose_as_published, published_spends
 from scumble.methods.diffgen.cell_bounds import leaf_cells, most_cells
-from scumble.methods.diffgen.detail.measure import Cells, add_detail, detail_spends
+from scumble.methods.diffgen.detail.measure import MeasuredCells, add_detail, detail_spends
 from scumble.methods.diffgen.levels import (
     LEVELS,
     RECORDS_SHARE,
     Level,
     Settings,
+    diffgen_settings,
     in_detail,
     level_for,
     public_records,
-    settle,
 )
 from scumble.methods.diffgen.parameters import DiffGen, SelectionMode
 from scumble.methods.diffgen.together import choose_together, together_spends
@@ -40,18 +40,18 @@ COUNT = "count the cells"
 COUNT_RECORDS = "count the records"
 REST = "all else"
 PUBLISHED_RESOLUTION = 1023
-"""Published mode measures counts in 1/1023rds, so that rounding them gives the paper's rounded continuous noise. Odd,
-so that none lies half way between two whole numbers."""
+"""Published mode measures counts in units of 1/1023, so that rounding them gives the paper's rounded continuous noise.
+The number is odd, so that no measured count lies half way between two whole numbers."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Procedure:
-    """A way to choose the cells and to count them."""
+    """How a selection mode chooses the cells, and how they are counted."""
 
     spends: Callable[[Schema, Fraction, Settings], tuple[Spend, ...]]
-    """What its choices cost, of so much epsilon."""
+    """The spends of the choices, for a given epsilon."""
     choose: Callable[[Schema, Settings, Holder, Callable[[Specialization], None]], Cut]
-    """The cut; each specialization is recorded when it was chosen."""
+    """Returns the cut; calls its last argument with each chosen specialization."""
     resolution: int = 1
     rounding: Rounding = Rounding.PROJECT
 
@@ -78,7 +78,7 @@ def _procedure(parameters: DiffGen) -> Procedure:
 
 
 class DiffGenMethod:
-    """The method, as the straight line calls it."""
+    """The method `diffgen`."""
 
     name = "diffgen"
     summary = "A generalized table with noisy counts, made for classification (KDD 2011)."
@@ -89,11 +89,11 @@ class DiffGenMethod:
         *({"rounds": 2, "score": score} for score in ("accuracy", "gini", "max")),
         *({"rounds": 2, "selection": "published", "score": score} for score in ("max", "infogain")),
     )
-    """Its modes, for `scumble audit`."""
+    """The modes that `scumble audit` checks."""
     levels: ClassVar[tuple[Level, ...]] = LEVELS
 
     def _levels(self, schema: Schema, parameters: DiffGen) -> Sequence[Level | None]:
-        """The levels that detail may be measured by: one where the number of records is public; None without detail."""
+        """The levels that may apply: a single one if the number of records is public; None without detail."""
         if not in_detail(schema, parameters):
             return [None]
         records = public_records(schema, parameters)
@@ -103,7 +103,7 @@ class DiffGenMethod:
         require_target(schema, "diffgen")
         levels = self._levels(schema, parameters)
         records = public_records(schema, parameters)
-        possible = [settle(schema, parameters, level, records) for level in levels]
+        possible = [diffgen_settings(schema, parameters, level, records) for level in levels]
         if len(levels) == 1:
             spends = _spends(schema, parameters, possible[0], parameters.epsilon)
         else:
@@ -116,7 +116,7 @@ class DiffGenMethod:
                 Spend(
                     label=REST,
                     epsilon=parameters.epsilon * (1 - RECORDS_SHARE),
-                    purpose="choices, cells and detail, divided by how many records were counted",
+                    purpose="choices, cells and detail; the counted records decide how this is divided",
                 ),
             )
         if parameters.leaves:
@@ -142,7 +142,7 @@ class DiffGenMethod:
         variance = laplace_variance(sensitivity=bound, epsilon=holder.plan.price(COUNT)) / procedure.resolution**2
         count = procedure.rounding.apply(measured, procedure.resolution)
         split = tuple(dict.fromkeys(step.attribute for step in steps))
-        cells = Cells(cut=cut, split=split, measured=measured, variance=variance, count=count)
+        cells = MeasuredCells(cut=cut, split=split, measured=measured, variance=variance, count=count)
         detail = add_detail(cells, settings.detail, holder) if settings.detail else None
         return CellRelease(
             method=self.name,
@@ -154,25 +154,27 @@ class DiffGenMethod:
             variance=variance,
             rounding=procedure.rounding,
             count=count,
-            story=(*(_sentence(step) for step in steps), *(detail.story if detail else ())),
+            story=(*(_describe(step) for step in steps), *(detail.story if detail else ())),
             fine=detail.fine if detail else None,
             documents={"detail": known | detail.document} if detail else {},
         )
 
     def _settings(self, schema: Schema, parameters: DiffGen, holder: Holder) -> tuple[Settings, dict[str, Any]]:
-        """The settings, and the counted records where the plan divides its budget by them."""
+        """The settings, and the counted records if they decide how the budget is divided."""
         levels = self._levels(schema, parameters)
         if len(levels) == 1:
-            return settle(schema, parameters, levels[0], public_records(schema, parameters)), {}
+            return diffgen_settings(schema, parameters, levels[0], public_records(schema, parameters)), {}
         counted = holder.measure(CellCounts(cut=Cut.top(schema)), spend=COUNT_RECORDS)
         records = int(counted.sum())
-        settings = settle(schema, parameters, level_for(self.levels, schema, parameters.epsilon, records), records)
+        settings = diffgen_settings(
+            schema, parameters, level_for(self.levels, schema, parameters.epsilon, records), records
+        )
         holder.divide(REST, _spends(schema, parameters, settings, holder.plan.price(REST)))
         return settings, {"records counted": counted.tolist()}
 
 
 def _spends(schema: Schema, parameters: DiffGen, settings: Settings, epsilon: Fraction) -> tuple[Spend, ...]:
-    """What cells and detail cost, for so much epsilon together."""
+    """The spends of cells and detail, which get `epsilon` together."""
     choices = _procedure(parameters).spends(schema, epsilon, settings)
     counting = epsilon * settings.cell_share - sum((s.total(schema.unit) for s in choices), Fraction(0))
     count = Spend(label=COUNT, epsilon=counting, purpose="discrete Laplace noise on every (cell, class) count")
@@ -182,16 +184,20 @@ def _spends(schema: Schema, parameters: DiffGen, settings: Settings, epsilon: Fr
 def _notes(parameters: DiffGen, possible: Sequence[Settings], schema: Schema, cells: int) -> tuple[str, ...]:
     counts = f"At most {cells:,} cells x {len(schema.classes)} classes will be published."
     if parameters.leaves:
-        return (counts, "No choices are made: the whole budget goes to the counts of the full contingency table.")
+        return (counts, "No splits are chosen: the whole budget goes to the counts of the full contingency table.")
     settings = possible[0]
     details = [each.detail for each in possible if each.detail]
     if details:
         tables, groups = _range([each.tables for each in details]), max(each.groups for each in details)
-        told = f"{tables} attributes will be counted by class, in up to {groups} groups: rows are drawn from these."
-        divided = ("How the rest is divided, `--records` tells, where about how many there are is public.",)
-        return (counts, told, *(divided if len(possible) > 1 else ()))
+        in_groups = "" if groups == 1 else f" in up to {groups} groups of records with similar log-odds"
+        tabulated = f"{tables} attributes will be counted by class{in_groups}; fine rows are drawn from these tables."
+        hint = ("If the approximate row count is public, pass `--records` to see the split.",)
+        return (counts, tabulated, *(hint if len(possible) > 1 else ()))
     share = "the paper's split" if parameters.selection is SelectionMode.PUBLISHED else str(settings.selection_share)
-    return (counts, f"{settings.rounds} rounds by `{settings.score}`, share of the budget for choosing: {share}.")
+    return (
+        counts,
+        f"{settings.rounds} rounds with the score `{settings.score}`; share of the budget for selection: {share}.",
+    )
 
 
 def _range(numbers: Sequence[int]) -> str:
@@ -206,14 +212,14 @@ def _single_owner_reason(parameters: DiffGen, settings: Settings) -> str:
     if parameters.leaves:
         return ""
     if settings.detail:
-        return "detail is measured on whole rows: give `detail: no`"
+        return "detail needs whole rows: set `detail: no`"
     if settings.score.worth.divides:
-        return f"the score `{settings.score}` divides, but secret numbers are only compared: take `accuracy` or `max`"
+        return f"the score `{settings.score}` needs division, which secret shares do not allow: use `accuracy` or `max`"
     if parameters.selection is SelectionMode.PUBLISHED:
-        return "published mode uses the exponential mechanism: leave out `selection: published`, keep `score: max`"
+        return "published mode uses the exponential mechanism: remove `selection: published`, keep `score: max`"
     return ""
 
 
-def _sentence(step: Specialization) -> str:
+def _describe(step: Specialization) -> str:
     children = " | ".join(child.label for child in step.children)
     return f"{step.attribute}: {step.node.label} -> {children}"

@@ -1,4 +1,4 @@
-"""DiffGen's parameters."""
+"""The parameters of `diffgen`, and which of them go together."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -13,12 +13,12 @@ AUTO = Literal["auto"]
 
 
 class SelectionMode(StrEnum):
-    """How a round chooses."""
+    """How a round selects a specialization."""
 
     TOGETHER = "together"
-    """One private choice a round among all (value, split) pairs; one budget for both."""
+    """One private selection a round among all pairs of a value and a split."""
     PUBLISHED = "published"
-    """Algorithm 1 of the paper: split values first, then candidates, each at its own price."""
+    """Algorithm 1 of the paper: split values first, then candidates, each paid for separately."""
 
 
 class DiffGen(Params):
@@ -32,48 +32,52 @@ class DiffGen(Params):
 
     epsilon: Annotated[Exact, Field(description="The privacy budget of the whole release.")]
     selection: Annotated[
-        SelectionMode, Field(description="`together` (one choice a round) or `published` (the paper's Algorithm 1).")
+        SelectionMode,
+        Field(
+            description="How splits are selected: `together` (once a round) or `published` (Algorithm 1 of the paper)."
+        ),
     ] = SelectionMode.TOGETHER
     score: Annotated[
         Score | AUTO,
-        Field(description="What a good split is: accuracy, gini or max; max or infogain in published mode."),
+        Field(description="Score of a split: accuracy, gini or max; in published mode, max or infogain."),
     ] = "auto"
     rounds: Annotated[
-        Annotated[int, Field(ge=1, le=1000)] | AUTO, Field(description="How many specializations; the paper's h.")
+        Annotated[int, Field(ge=1, le=1000)] | AUTO, Field(description="Number of specializations; h in the paper.")
     ] = "auto"
     selection_share: Annotated[
-        Exact | AUTO, Field(description="The part of the cells' epsilon spent on choosing, the rest going to counts.")
+        Exact | AUTO,
+        Field(description="Share of the cells' epsilon for selecting splits; the rest goes to their counts."),
     ] = "auto"
     leaves: Annotated[
-        bool, Field(description="No choices: publish the full contingency table at the finest level.")
+        bool, Field(description="Select no splits: publish the full contingency table at the finest level.")
     ] = False
     max_cells: Annotated[
         Annotated[int, Field(ge=1, le=100_000_000)] | AUTO,
-        Field(description="Specializations that would make more cells than this are not offered."),
+        Field(description="Largest number of cells; splits that would make more are not offered."),
     ] = "auto"
     positions: Annotated[
         Annotated[int, Field(ge=1)] | Literal["all"],
-        Field(description="At most so many split positions of an interval are offered, evenly spaced."),
+        Field(description="Largest number of split positions offered for an interval, evenly spaced."),
     ] = "all"
 
     detail: Annotated[
         Literal["auto", "yes", "no"],
         Field(
-            description="Class tables beside the cells, and rows drawn finely inside them. `auto`: yes, unless score, "
-            "rounds or selection_share are given."
+            description="Measure class tables as well as cells, and publish fine rows. `auto`: yes, unless score, "
+            "rounds or selection_share is given."
         ),
     ] = "auto"
     records: Annotated[
         Annotated[int, Field(ge=1)] | AUTO,
         Field(
-            description="About how many records there are, if that is public; else they are counted, for a hundredth "
-            "of epsilon. It decides how to divide epsilon."
+            description="Approximate number of records, if public. It decides how epsilon is divided. By default, "
+            "the records are counted for a hundredth of epsilon."
         ),
     ] = "auto"
 
     @classmethod
     def jointly(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Detail takes whole rows and `gini` division: owners who hide their counts from each other have neither."""
+        """Detail needs whole rows and `gini` needs division; a joint release can use neither."""
         choosing = {} if given.get("leaves") or "selection" in given else {"score": Score.ACCURACY.value}
         return {"detail": "no", **choosing, **given}
 
@@ -83,19 +87,19 @@ class DiffGen(Params):
         if self.leaves and (
             published or self.score != "auto" or self.rounds != "auto" or self.selection_share != "auto"
         ):
-            raise ValueError("leaves makes no choices: leave out selection, score, rounds and selection_share")
+            raise ValueError("leaves selects no splits: remove selection, score, rounds and selection_share")
         if published and self.score not in (Score.MAX, Score.INFOGAIN, "auto"):
-            raise ValueError(f"published mode has the scores max and infogain, not {self.score}")
+            raise ValueError(f"published mode supports the scores max and infogain, not {self.score}")
         if not published and self.score is Score.INFOGAIN:
-            raise ValueError("infogain is for published mode only; use gini, its better relative")
+            raise ValueError("infogain is only available in published mode; use gini, a similar score")
         if published and self.selection_share != "auto":
-            raise ValueError("published mode divides epsilon as the paper does; leave out selection_share")
+            raise ValueError("published mode divides epsilon as the paper does; remove selection_share")
         if (published or self.leaves) and self.positions != "all":
-            raise ValueError("positions is for one choice a round; leave it out in published mode and with leaves")
+            raise ValueError("positions is not available in published mode or with leaves; remove it")
         if (published or self.leaves) and self.detail == "yes":
-            raise ValueError("detail goes with one choice a round; leave it out in published mode and with leaves")
+            raise ValueError("detail is not available in published mode or with leaves; remove it")
         if self.selection_share != "auto" and self.selection_share >= 1:
-            raise ValueError("selection_share must be below 1: the counts need a part of epsilon, too")
+            raise ValueError("selection_share must be below 1, because the counts need a share of epsilon too")
         return self
 
     @property

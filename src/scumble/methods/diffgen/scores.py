@@ -1,9 +1,9 @@
-"""Scores of specializations, as queries with their sensitivities. PROOF.md holds the arguments together.
+"""Scores of specializations, as queries with their sensitivities (proofs: PROOF.md, section 3).
 
-A score is a sum over groups of records of the group's *worth*, a function of its class counts alone:
+A score is the sum, over groups of records, of a group's *worth*, which depends only on its class counts:
 
-- `majority`: how many records have the group's commonest class;
-- `purity`: sum of squared class counts over the group's size, on the scale 2^-16, rounded down.
+- `majority`: the number of records with the group's most frequent class;
+- `purity`: the sum of squared class counts divided by the group's size, in units of 2^-16, rounded down.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ LARGEST_SQUARES = 2**62
 
 
 class Score(StrEnum):
-    """What makes a specialization good."""
+    """How specializations are compared."""
 
     ACCURACY = "accuracy"
     GINI = "gini"
@@ -38,13 +38,13 @@ class Score(StrEnum):
 
     @property
     def worth(self) -> Worth:
-        """What a group of records is worth to the score."""
+        """The worth of a group of records under this score."""
         return {Score.GINI: PURITY, Score.INFOGAIN: INFORMATION}.get(self, MAJORITY)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A way of specializing one node: a tree's node into its children, an interval at a position."""
+    """A specialization of one node: of a tree's node into its children, of an interval at a position."""
 
     attribute: str
     node: Node
@@ -56,10 +56,10 @@ class Candidate:
 
 
 def purity(groups: Integers) -> Integers:
-    """Sum of squares over size, times 2^16, rounded down once per group; zero for an empty group.
+    """The sum of squares divided by the size, times 2^16, rounded down once per group; zero for an empty group.
 
     Exact: with S = q n + r, floor(M S / n) = M q + floor(M r / n). Counts are clipped to a public limit (2^30 for two
-    classes), so that no square leaves 64 bits. One record changes a clipped count by at most one, as it does a count.
+    classes), so that no square exceeds 64 bits. Clipping never increases the change that one record makes to a count.
     """
     clipped = np.minimum(groups, isqrt(LARGEST_SQUARES // groups.shape[-1]))
     size = clipped.sum(axis=-1)
@@ -69,7 +69,7 @@ def purity(groups: Integers) -> Integers:
 
 
 def information(groups: Integers) -> npt.NDArray[np.float64]:
-    """Records times entropy in bits of each group's classes."""
+    """For each group, its number of records times the entropy of its classes in bits."""
     size = groups.sum(axis=-1, keepdims=True)
     share = groups / np.maximum(size, 1)
     logs = np.log2(share, out=np.zeros_like(share), where=share > 0)
@@ -82,10 +82,7 @@ INFORMATION = Worth(of=information, divides=True)
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionScores(GroupChoice):
-    """`accuracy` or `gini`: the worth of the whole table's cells as each candidate would make them.
-
-    The candidates are every way of specializing a node of the cut once, given as (attribute, node, position).
-    """
+    """`accuracy` or `gini`: the total worth of all cells of the table after each candidate's specialization."""
 
     cut: Cut
     candidates: tuple[Candidate, ...]
@@ -108,14 +105,14 @@ class PartitionScores(GroupChoice):
         return counts.cells
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
-        """One record lies in one cell of the partition that a candidate makes, and only that cell's worth moves.
+        """A record lies in one cell of the partition that a candidate makes, and changes the worth of that cell only.
 
-        `accuracy`: adding a record to a group raises its largest class count by 0 or 1. So every score moves by 0 or 1,
-        upwards: bound 1, monotone. Replacing is removing and adding: the change lies in [-1, 1].
+        `accuracy`: adding a record to a group raises its largest class count by 0 or 1. So every score rises by 0 or 1:
+        bound 1, monotone. Replacing is removing and adding: the change lies in [-1, 1].
 
         `gini`: adding a record of class j to a group of n records with class counts n_c and S = sum n_c^2 changes S/n
         by (n (2 n_j + 1) - S) / (n (n + 1)), which lies in (-1, 1]; by 1 where n = 0. Times M and rounded down once,
-        the change lies in [-M, M]. It can be negative: not monotone. Replacing moves it twice.
+        the change lies in [-M, M]. It can be negative: not monotone. Replacing changes it twice.
         """
         if self.score is Score.ACCURACY:
             return Sensitivity(bound=1, monotone=True)
@@ -124,16 +121,16 @@ class PartitionScores(GroupChoice):
 
 @dataclass(frozen=True, kw_only=True)
 class ValueScores(GroupChoice):
-    """`max` or `infogain`, as published: each candidate judged on the records generalized to its node, whatever their
-    other attributes are. All of it comes from the tables of one attribute by class."""
+    """`max` or `infogain`, as published: a candidate's score depends on the records generalized to its node, whatever
+    their other attributes are. The tables of single attributes by class are enough to compute it."""
 
     schema: Schema
     candidates: tuple[Candidate, ...]
     score: Score
     within: Region | None = None
-    """Where all candidates lie in one node of one attribute: that node."""
+    """The node that contains all candidates, if they lie in one node of one attribute."""
     as_published: bool = False
-    """Forgo the claim that `max` is monotone, as the paper does, and so pay twice as much for the same odds."""
+    """Whether to ignore that `max` is monotone, as the paper does. The same selection then costs twice as much."""
 
     @property
     def tabulation(self) -> Tabulation:
@@ -168,11 +165,11 @@ class ValueScores(GroupChoice):
         return int(ENTROPY_SCALE * log2(len(self.schema.classes)))
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
-        """`max`: one record lies in one child of a candidate, or in none, and raises that child's largest class count
-        by 0 or 1 when added: bound 1, monotone. Replacing changes it by -1, 0 or 1.
+        """`max`: a record lies in one child of a candidate, or in none. Adding it raises that child's largest class
+        count by 0 or 1: bound 1, monotone. Replacing it changes the score by -1, 0 or 1.
 
-        `infogain`: lies between 0 and log2 |classes| whatever the records are, and is clipped to that range here: so
-        under either unit it cannot move further (crude, as published).
+        `infogain`: the score is clipped to the range from 0 to log2 |classes|, so under either unit it changes by at
+        most the length of that range (a crude bound, as published).
         """
         del unit
         if self.score is Score.MAX:
@@ -185,16 +182,16 @@ def _attributes(candidates: Sequence[Candidate]) -> tuple[str, ...]:
 
 
 def _by_node(candidates: Sequence[Candidate], counts: Counts) -> Iterator[tuple[tuple[Candidate, ...], Integers]]:
-    """Runs of candidates of the same node, in order, with the counts of their attribute at its finest level.
+    """Runs of candidates of the same node, in order, with the finest counts of their attribute.
 
-    One after the other: the tables of all attributes together may be too long for memory.
+    A generator, because the tables of all attributes together may not fit in memory.
     """
     for (attribute, _), run in groupby(candidates, key=lambda candidate: (candidate.attribute, candidate.node)):
         yield tuple(run), counts.fine[attribute]
 
 
 def _children(candidates: Sequence[Candidate], table: Integers) -> tuple[Integers, ...]:
-    """For candidates of one node: the class counts of the groups that each makes of the node's records."""
+    """For candidates of one node: the class counts of the groups into which each divides the node's records."""
     node = candidates[0].node
     if node.children:
         lows = [child.low - node.low for child in node.children]

@@ -1,4 +1,4 @@
-"""The default selection: value and split in one private selection a round."""
+"""The default selection mode: each round selects a value and its split in one private selection."""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -16,7 +16,7 @@ CHOOSE = "choose a split"
 
 
 def together_spends(schema: Schema, epsilon: Fraction, settings: Settings) -> tuple[Spend, ...]:
-    """The choices' share of the cells' part of epsilon, the same for each round."""
+    """The selections' share of the cells' epsilon, divided equally among the rounds."""
     del schema
     purpose = f"one private selection a round by the score `{settings.score}`"
     price = epsilon * settings.cell_share * settings.selection_share / settings.rounds
@@ -26,10 +26,10 @@ def together_spends(schema: Schema, epsilon: Fraction, settings: Settings) -> tu
 def choose_together(
     schema: Schema, settings: Settings, holder: Holder, record: Callable[[Specialization], None]
 ) -> Cut:
-    """Each round is one private choice among all specializations of all values of the cut.
+    """Each round privately selects one specialization among all specializations of all values of the cut.
 
-    An interval with m possible splits brings m candidates. Their public log-weight -ln m keeps long grids from winning
-    by number. Values with a single child are passed through for free: that is public knowledge.
+    An interval with m possible splits has m candidates. Their public log-weight -ln m keeps long grids from winning
+    merely by their number of candidates. A value with a single child is replaced by it at no cost, which reads no data.
     """
     cut = descend(Cut.top(schema))
     for _ in range(settings.rounds):
@@ -52,7 +52,7 @@ def choose_together(
 def _candidates(
     cut: Cut, max_cells: int, most_positions: int | None = None
 ) -> tuple[tuple[Candidate, ...], list[float]]:
-    """Every specialization of the cut that stays within the limit of cells, with its public log-weight."""
+    """Every specialization of the cut within `max_cells`, with its public log-weight."""
     candidates: list[Candidate] = []
     log_weights: list[float] = []
     for name, nodes in cut.nodes.items():
@@ -69,7 +69,7 @@ def _candidates(
 
 
 def _spaced(positions: Sequence[int], most: int | None) -> Sequence[int]:
-    """At most so many positions, at even distances from each other and from the ends of the interval.
+    """At most `most` positions, evenly spaced between the ends of the interval.
 
     >>> _spaced(range(1, 100), 3)
     [25, 50, 75]

@@ -1,7 +1,9 @@
-"""How sure all tables together may be: tables that overlap say the same thing twice, and their sum is too sure.
+"""Calibration of log-odds that were added up from overlapping class tables.
 
-The classes were counted in groups of like odds. One slope for all odds and an offset for each class are fitted to these
-counts: few numbers, so that they hold where single groups drown in noise, and records keep their order.
+Tables of related attributes count the same evidence more than once, so their sum is overconfident. One slope for all
+log-odds and one offset for each class are fitted to noisy class counts in groups of similar log-odds. These few numbers
+are reliable even where the counts of single groups drown in noise. The slope is positive, so for two classes the order
+of records does not change.
 """
 
 from dataclasses import dataclass
@@ -9,63 +11,67 @@ from math import log
 
 import numpy as np
 
-from scumble.methods.diffgen.detail.groups import ODDS_UNIT, Odds, chances, means
+from scumble.methods.diffgen.detail.groups import LOG_ODDS_UNIT, LogOdds, class_probabilities, means_by_key
 from scumble.model.counts import Floats, Integers
 
-LIKELY_SLOPE, SLOPE_SPREAD, OFFSET_SPREAD = 0.6, 0.4, 0.35
-"""What is expected before anything was counted: tables overlap somewhat, within a factor of e^0.4 or so; classes are
-about right, within 0.35 of log-odds each. Counts without noise outweigh it by far."""
-STEPS, LONGEST_STEP, SMALL = 30, 0.5, 1e-4
-FURTHEST = 10
-"""No answer lies further from what is expected, in spreads: no slope is nothing, and odds stay whole numbers."""
+EXPECTED_SLOPE, SLOPE_SPREAD, OFFSET_SPREAD = 0.6, 0.4, 0.35
+"""The prior: tables overlap somewhat, so the slope is about 0.6, within a factor of about e^0.4; offsets are about 0,
+within about 0.35 each. Counts without noise outweigh the prior by far."""
+STEPS, LONGEST_STEP, DIFFERENCE = 30, 0.5, 1e-4
+MOST_SPREADS = 10
+"""Estimates stay within this many spreads of the prior, so that the slope stays positive and log-odds stay finite."""
 ROWS = 5_000
-"""So many rows of the draft tell what a slope and offsets would mean in every group."""
+"""The number of draft rows on which a slope and offsets are evaluated."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """Log-odds times `slope` / 1024, plus an offset for each class, in whole units of log-odds."""
+    """Multiplies log-odds by `slope` / 1024 and adds an offset for each class, in units of 1/1024."""
 
     slope: int
-    offsets: Odds
+    offsets: LogOdds
 
-    def apply(self, odds: Odds) -> Odds:
-        return (odds.astype(np.int64) * self.slope // ODDS_UNIT + self.offsets).astype(np.int32)
+    def apply(self, log_odds: LogOdds) -> LogOdds:
+        return (log_odds.astype(np.int64) * self.slope // LOG_ODDS_UNIT + self.offsets).astype(np.int32)
 
 
-def calibrate(table: Integers, odds: Odds, groups: Integers, deviation: float) -> Calibration:
-    """The calibration by which rows of these odds and groups have the classes that a noisy table (groups, classes)
-    counts, as far as its noise allows: least squares by Gauss and Newton's steps, with the expectation above as one
-    more observation of each number."""
-    every = max(len(odds) // ROWS, 1)
-    sample, groups = odds[::every] / ODDS_UNIT, groups[::every]
+def calibrate(table: Integers, log_odds: LogOdds, groups: Integers, deviation: float) -> Calibration:
+    """Fit slope and offsets so that rows with these log-odds and groups predict a noisy table (groups, classes).
+
+    Weighted least squares by the Gauss-Newton method. The prior enters as one more observation of each number.
+    """
+    every = max(len(log_odds) // ROWS, 1)
+    sample, groups = log_odds[::every] / LOG_ODDS_UNIT, groups[::every]
     classes = table.shape[1]
     sizes = table.sum(axis=1, keepdims=True)
-    expected = np.array([log(LIKELY_SLOPE), *[0.0] * classes])
+    expected = np.array([log(EXPECTED_SLOPE), *[0.0] * classes])
     spread = np.array([SLOPE_SPREAD, *[OFFSET_SPREAD] * classes])
 
-    def told(answer: Floats) -> Floats:
-        chance = chances(np.exp(answer[0]) * sample + answer[1:], unit=1)
-        everywhere = chance.mean(axis=0) if len(chance) else np.full(classes, 1 / classes)
-        return means(chance, groups, np.tile(everywhere, (len(table), 1)))
+    def predicted(estimate: Floats) -> Floats:
+        """The class probabilities of each group under the log of a slope and offsets."""
+        of_rows = class_probabilities(np.exp(estimate[0]) * sample + estimate[1:], unit=1)
+        overall = of_rows.mean(axis=0) if len(of_rows) else np.full(classes, 1 / classes)
+        return means_by_key(of_rows, groups, np.tile(overall, (len(table), 1)))
 
-    answer = expected
+    estimate = expected
     for _ in range(STEPS):
-        chance = told(answer)
-        of_noise = deviation**2 * (np.square(1 - chance) + (classes - 1) * np.square(chance))
-        variance = of_noise + np.maximum(sizes, 0) * chance * (1 - chance) + 1
-        # The classes of a group miss by amounts that add up to nothing: one of them is no news.
+        probabilities = predicted(estimate)
+        of_noise = deviation**2 * (np.square(1 - probabilities) + (classes - 1) * np.square(probabilities))
+        variance = of_noise + np.maximum(sizes, 0) * probabilities * (1 - probabilities) + 1
+        # The residuals of a group's classes add up to zero, so one of them carries no information.
         weight = np.sqrt((1 - 1 / classes) / variance)
 
-        def missed(answer: Floats, weight: Floats = weight) -> Floats:
-            return np.concatenate([(weight * (table - sizes * told(answer))).ravel(), (answer - expected) / spread])
+        def residuals(estimate: Floats, weight: Floats = weight) -> Floats:
+            of_table = weight * (table - sizes * predicted(estimate))
+            return np.concatenate([of_table.ravel(), (estimate - expected) / spread])
 
-        here = missed(answer)
-        slopes = np.stack([(missed(answer + step) - here) / SMALL for step in SMALL * np.eye(len(answer))], axis=1)
-        step = np.linalg.lstsq(slopes, -here, rcond=None)[0]
-        answer = answer + np.clip(step, -LONGEST_STEP, LONGEST_STEP)
-        answer = np.clip(answer, expected - FURTHEST * spread, expected + FURTHEST * spread)
+        here = residuals(estimate)
+        steps = DIFFERENCE * np.eye(len(estimate))
+        jacobian = np.stack([(residuals(estimate + step) - here) / DIFFERENCE for step in steps], axis=1)
+        step = np.linalg.lstsq(jacobian, -here, rcond=None)[0]
+        estimate = estimate + np.clip(step, -LONGEST_STEP, LONGEST_STEP)
+        estimate = np.clip(estimate, expected - MOST_SPREADS * spread, expected + MOST_SPREADS * spread)
     return Calibration(
-        slope=int(np.rint(np.exp(answer[0]) * ODDS_UNIT)),
-        offsets=np.rint(answer[1:] * ODDS_UNIT).astype(np.int32),
+        slope=int(np.rint(np.exp(estimate[0]) * LOG_ODDS_UNIT)),
+        offsets=np.rint(estimate[1:] * LOG_ODDS_UNIT).astype(np.int32),
     )

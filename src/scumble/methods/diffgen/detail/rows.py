@@ -1,8 +1,8 @@
-"""Rows drawn finely inside their cells: post-processing of paid answers, pure and repeatable.
+"""Fine rows: drawn inside their cells from the measured tables. Post-processing of paid answers, repeatable.
 
-Every row lies in the box of its cell. An attribute that was measured is drawn by what its table says of rows in the
-same group; the class comes last, as the evidence of all the row's values tells. Classes are dealt out evenly rather
-than by lot (systematic sampling within each cell): the rows have the chances that were measured, with less luck on top.
+Every row stays in the box of its cell. The value of a measured attribute is drawn from the table of the row's group.
+The class is drawn last, from the log-odds that all values of the row give, by systematic sampling within each cell:
+classes occur as often as their probabilities add up to, with less sampling error than independent draws would add.
 """
 
 from collections.abc import Sequence
@@ -10,60 +10,71 @@ from collections.abc import Sequence
 import numpy as np
 
 from scumble.methods.diffgen.detail.calibration import Calibration
-from scumble.methods.diffgen.detail.groups import Evidence, Odds, Stage, advance, chances, means
+from scumble.methods.diffgen.detail.groups import (
+    LogOdds,
+    LogOddsModel,
+    Stage,
+    apply_stage,
+    class_probabilities,
+    means_by_key,
+)
 from scumble.model.counts import Floats, Integers, digits_of
 from scumble.privacy.noise import Simulation
 
 
-class Rows:
-    """Rows in the making: a cell and a provisional class each, from the published counts."""
+class RowSampler:
+    """Draws rows attribute by attribute. Each row starts with a cell and a provisional class from the counts."""
 
-    def __init__(self, evidence: Evidence, count: Integers, generator: Simulation) -> None:
+    def __init__(self, model: LogOddsModel, count: Integers, generator: Simulation) -> None:
         places = np.repeat(np.arange(count.size), count.ravel())
         self.cells, self.provisional = np.divmod(places, count.shape[1])
-        self._cut = evidence.cut
-        self._bins = evidence.bins
-        self._digits = digits_of(self.cells, evidence.cut.shape)
+        self._cut = model.cut
+        self._bins = model.bins
+        self._digits = digits_of(self.cells, model.cut.shape)
         self._generator = generator
-        self.codes: list[Integers] = [np.zeros(0, dtype=np.int64)] * len(evidence.cut.nodes)
-        self.odds: Odds = evidence.cells[self.cells]
-        self.groups = evidence.first.sort(self.odds)
+        self.codes: list[Integers] = [np.zeros(0, dtype=np.int64)] * len(model.cut.nodes)
+        self.log_odds: LogOdds = model.cell_log_odds[self.cells]
+        self.groups = model.first_groups.assign(self.log_odds)
 
     @property
     def rows(self) -> int:
         return len(self.cells)
 
-    def told(self, groups: int, place: int) -> Floats:
-        """The mean chances of the classes in each group and bin of an attribute, of shape (groups, bins, classes).
+    def prior_probabilities(self, groups: int, place: int) -> Floats:
+        """The class probabilities that are known before an attribute is counted, of shape (groups, bins, classes).
 
-        Bins differ as far as the cut tells the attribute's values apart: what the cells have said of them is known, and
-        a table must not say it again.
+        They are means over the drawn rows. Bins differ only where the cut distinguishes values of the attribute: a
+        table is shrunk toward what the cells imply for its values, so that it does not count that evidence again.
         """
-        chance = chances(self.odds)
-        everywhere = chance.mean(axis=0) if len(chance) else np.full(chance.shape[1], 1 / chance.shape[1])
-        by_group = means(chance, self.groups, np.tile(everywhere, (groups, 1)))
+        probabilities = class_probabilities(self.log_odds)
+        overall = (
+            probabilities.mean(axis=0)
+            if len(probabilities)
+            else np.full(probabilities.shape[1], 1 / probabilities.shape[1])
+        )
+        by_group = means_by_key(probabilities, self.groups, np.tile(overall, (groups, 1)))
         values, name = self._cut.shape[place], list(self._cut.nodes)[place]
         keys = self.groups * values + self._digits[place]
-        by_value = means(chance, keys, np.repeat(by_group, values, axis=0)).reshape(groups, values, -1)
+        by_value = means_by_key(probabilities, keys, np.repeat(by_group, values, axis=0)).reshape(groups, values, -1)
         bins = self._bins(place)
         shares = np.zeros((bins[-1] + 1, values))
         np.add.at(shares, (bins, self._cut.digits(name)), 1.0)
         return np.einsum("bv,gvc->gbc", shares / shares.sum(axis=1, keepdims=True), by_value)
 
     def draw(self, place: int, table: Floats) -> None:
-        """Values of one attribute for all rows, by a table of weights (groups, bins, classes)."""
+        """Draw one attribute of all rows from a table of weights (groups, bins, classes)."""
         self._fill(place, table.transpose(0, 2, 1).reshape(-1, table.shape[1]), len(table), self.groups)
 
-    def draw_by_margin(self, place: int, margin: Floats) -> None:
-        """The same by a histogram alone."""
-        classes = self.odds.shape[1]
-        self._fill(place, np.repeat(margin[np.newaxis], classes, axis=0), 1, np.zeros_like(self.groups))
+    def draw_by_marginal(self, place: int, marginal: Floats) -> None:
+        """Draw one attribute of all rows from its marginal, independently of group and class."""
+        classes = self.log_odds.shape[1]
+        self._fill(place, np.repeat(marginal[np.newaxis], classes, axis=0), 1, np.zeros_like(self.groups))
 
-    def advance(self, stage: Stage) -> None:
-        self.groups = advance(stage, list(self.codes), self.odds, self.groups)
+    def apply_stage(self, stage: Stage) -> None:
+        self.groups = apply_stage(stage, list(self.codes), self.log_odds, self.groups)
 
     def calibrate(self, calibration: Calibration) -> None:
-        self.odds = calibration.apply(self.odds)
+        self.log_odds = calibration.apply(self.log_odds)
 
     def _fill(self, place: int, weights: Floats, groups: int, group: Integers) -> None:
         nodes, bins = list(self._cut.nodes.values())[place], self._bins(place)
@@ -73,7 +84,7 @@ class Rows:
         codes = np.empty(self.rows, dtype=np.int64)
         for digit, node in enumerate(nodes):
             here = np.flatnonzero(self._digits[place] == digit)
-            # A box that the table has nothing in is filled evenly.
+            # If the table counts nothing inside the node, its codes are drawn uniformly.
             inside = per_code[:, node.low : node.high] + 1e-9
             climb = np.cumsum(inside, axis=1)
             climb /= climb[:, -1:]
@@ -83,24 +94,29 @@ class Rows:
             codes[here] = node.low + np.minimum(found - context[here] * inside.shape[1], inside.shape[1] - 1)
         self.codes[place] = codes
 
-    def deal(self) -> Integers:
-        """The class of each row, dealt out within cells in the order of the odds."""
-        return deal(chances(self.odds), [self.cells, self.odds[:, -1] - self.odds[:, 0]], self._generator)
+    def draw_classes(self) -> Integers:
+        """The class of each row, by systematic sampling along the rows of a cell in the order of their log-odds."""
+        return systematic_classes(
+            class_probabilities(self.log_odds),
+            [self.cells, self.log_odds[:, -1] - self.log_odds[:, 0]],
+            self._generator,
+        )
 
 
-def deal(chance: Floats, order: Sequence[Integers], generator: Simulation) -> Integers:
-    """Classes by systematic sampling: along the order, each comes up as often as its chances add up to, within one.
+def systematic_classes(probabilities: Floats, order: Sequence[Integers], generator: Simulation) -> Integers:
+    """Draw classes by systematic sampling, one class after the other.
 
-    Class by class: the first against the others, then the second among the rows that are left, and so on.
+    The first class is drawn against all others, the second among the rows that are left, and so on. Along the order,
+    the first class occurs as often as its probabilities add up to, within one.
     """
-    labels = np.full(len(chance), chance.shape[1] - 1, dtype=np.int64)
+    labels = np.full(len(probabilities), probabilities.shape[1] - 1, dtype=np.int64)
     left = np.lexsort(tuple(reversed(order)))
-    rest = np.ones(len(chance))
-    for label in range(chance.shape[1] - 1):
-        share = chance[left, label] / np.maximum(rest[left], 1e-12)
+    rest = np.ones(len(probabilities))
+    for label in range(probabilities.shape[1] - 1):
+        share = probabilities[left, label] / np.maximum(rest[left], 1e-12)
         climb = np.cumsum(np.minimum(share, 1.0)) + generator.random()
         chosen = np.diff(np.floor(climb), prepend=np.floor(climb[0] - share[0]) if len(climb) else 0.0) > 0
         labels[left[chosen]] = label
-        rest = rest - chance[:, label]
+        rest = rest - probabilities[:, label]
         left = left[~chosen]
     return labels
