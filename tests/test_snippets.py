@@ -9,11 +9,10 @@ from mypy import api
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 MISSPELT = """\
-from fractions import Fraction
-
 import scumble
 
-scumble.plan(schema="schema.yaml", method=scumble.DiffGen(epsilon=Fraction(1), roundz=3))
+scumble.plan(schema="schema.yaml", method=scumble.DiffGen(epsilon="1", roundz=3))
+scumble.DiffGen(epsilon="1", score="accurate")
 scumble.load_release("release").count
 scumble.nonsense
 """
@@ -37,6 +36,6 @@ def test_snippets_pass(checked: str) -> None:
     assert [line for line in checked.splitlines() if "misspelt.py" not in line] == []
 
 
-@pytest.mark.parametrize("name", ["roundz", "count", "nonsense"])
+@pytest.mark.parametrize("name", ["roundz", "score", "count", "nonsense"])
 def test_a_misspelt_name_is_found(checked: str, name: str) -> None:
     assert [line for line in checked.splitlines() if "misspelt.py" in line and f'"{name}"' in line], checked

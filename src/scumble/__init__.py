@@ -15,7 +15,7 @@ The verbs, the same as on the command line:
   satisfies, for authors of methods.
 
 `DiffGen`, `Histograms`, `Microaggregate`, `MDAV`, `IMDAV`, `SMDAV` and `Plain` are methods with their parameters:
-`plan(schema=..., method=DiffGen(epsilon=Fraction(1)))`. `Guarantee` is the union of all guarantees.
+`plan(schema=..., method=DiffGen(epsilon="1"))`. `Guarantee` is the union of all guarantees.
 docs/architecture.md describes the rooms of the package.
 """
 

@@ -1,8 +1,13 @@
 """Parameters are importable, frozen, keyword-only values, which know their method."""
 
+import ast
+import inspect
+import sys
+from enum import Enum
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import pytest
 from pydantic import ValidationError
@@ -23,6 +28,7 @@ from scumble.methods import (
     method_and_parameters,
     method_named,
 )
+from scumble.model.budget import Budget
 
 SCHEMA = parse_schema(
     """
@@ -79,6 +85,41 @@ def test_release_and_plan_take_values_or_keywords_but_not_both(tmp_path: Path) -
     for verb in (scumble.plan, lambda **given: scumble.release(table, **{**options, **given})):
         with pytest.raises(InputError, match="one way only"):
             verb(schema=SCHEMA, method=chosen, epsilon="1")
+
+
+def _accepted(annotation: Any) -> set[object]:
+    """What a field accepts: types, and the values of literals; a budget in any form, an enum also by its text."""
+    if get_origin(annotation) is Annotated:
+        return _accepted(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        return set().union(*map(_accepted, get_args(annotation)))
+    if get_origin(annotation) is Literal:
+        return set(get_args(annotation))
+    if annotation is Fraction:
+        return set(get_args(Budget))
+    if issubclass(annotation, Enum):
+        return {annotation, *(member.value for member in annotation)}
+    return {annotation}
+
+
+@pytest.mark.parametrize("kind", [type(value) for value, _ in VALUES])
+def test_type_checkers_see_the_fields(kind: type[Params]) -> None:
+    """The signature under TYPE_CHECKING names every field, accepts its values, and has a default where it has."""
+    (body,) = ast.parse(inspect.getsource(kind)).body
+    assert isinstance(body, ast.ClassDef)
+    (block,) = (part for part in body.body if isinstance(part, ast.If))
+    (signature,) = block.body
+    assert isinstance(signature, ast.FunctionDef)
+    assert signature.name == "__init__"
+    assert [argument.arg for argument in signature.args.args] == ["self"]
+    known = vars(sys.modules[kind.__module__])
+    stated = {
+        argument.arg: (_accepted(eval(ast.unparse(argument.annotation), known)), default is None)  # noqa: S307
+        for argument, default in zip(signature.args.kwonlyargs, signature.args.kw_defaults, strict=True)
+        if argument.annotation is not None
+    }
+    fields = {name: (_accepted(field.annotation), field.is_required()) for name, field in kind.model_fields.items()}
+    assert stated == fields
 
 
 class Unknown(Params):

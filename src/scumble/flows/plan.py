@@ -22,7 +22,7 @@ def plan(*, schema: Schema | str | Path, method: str | Params = "diffgen", **par
     """What a release would cost, spend by spend. It reads no data; the table need not exist yet.
 
     `schema` is a `Schema` or the path of a schema file. `method` is the name of a method, with its parameters as
-    keywords, or a value of its parameters, which a type checker checks: `DiffGen(epsilon=Fraction(1))`. Raises
+    keywords, or a value of its parameters, which a type checker checks: `DiffGen(epsilon="1")`. Raises
     `InputError` where the schema, the method or a parameter is wrong.
     """
     chosen, settings = method_and_parameters(method, parameters)

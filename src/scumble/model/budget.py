@@ -5,6 +5,8 @@ from fractions import Fraction
 
 from scumble.errors import InputError
 
+Budget = str | int | float | Decimal | Fraction
+"""What `parse_budget` reads, for type checkers."""
 LARGEST = Fraction(1000)
 SMALLEST = Fraction(1, 10**9)
 FAR = 100
@@ -19,7 +21,7 @@ def parse_budget(value: object, *, name: str = "epsilon") -> Fraction:
     >>> parse_budget("1/3") * 3 == parse_budget(1)
     True
     """
-    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal | Fraction):
+    if isinstance(value, bool) or not isinstance(value, Budget):
         raise InputError(f"{name} is {value!r}, not a number. Give a decimal such as 0.5 or a fraction such as 1/3.")
     try:
         budget = _exactly(value)
@@ -37,7 +39,7 @@ def parse_budget(value: object, *, name: str = "epsilon") -> Fraction:
     return budget
 
 
-def _exactly(value: str | int | float | Decimal | Fraction) -> Fraction:
+def _exactly(value: Budget) -> Fraction:
     """The number itself, except that 1e999999999 is cut to another absurd one that can be written out."""
     number = repr(value) if isinstance(value, float) else value
     if isinstance(number, str) and "/" not in number:

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from scumble.methods.diffgen.scores import Score
 from scumble.methods.method import Exact, Params
+from scumble.model.budget import Budget
 
 AUTO = Literal["auto"]
 
@@ -74,6 +75,23 @@ class DiffGen(Params):
             "the records are counted for a hundredth of epsilon."
         ),
     ] = "auto"
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            epsilon: Budget,
+            selection: SelectionMode | Literal["together", "published"] = ...,
+            score: Score | Literal["accuracy", "gini", "max", "infogain"] | AUTO = ...,
+            rounds: int | AUTO = ...,
+            selection_share: Budget | AUTO = ...,
+            leaves: bool = ...,
+            max_cells: int | AUTO = ...,
+            positions: int | Literal["all"] = ...,
+            detail: Literal["auto", "yes", "no"] = ...,
+            records: int | AUTO = ...,
+        ) -> None: ...
 
     @classmethod
     def jointly(cls, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,13 +5,14 @@ how each attribute goes with the class, at the finest level of the schema, and n
 """
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
 
 from scumble.methods.histograms.rows import draw_rows
 from scumble.methods.method import Exact, Params, require_target
+from scumble.model.budget import Budget
 from scumble.model.counts import Counts, Integers, Tabulation
 from scumble.model.cut import Cut
 from scumble.model.guarantee import PureDP, Unit
@@ -31,6 +32,10 @@ class Histograms(Params):
     method_name = "histograms"
 
     epsilon: Annotated[Exact, Field(description="The privacy budget of the whole release.")]
+
+    if TYPE_CHECKING:
+
+        def __init__(self, *, epsilon: Budget) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)

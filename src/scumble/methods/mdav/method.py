@@ -6,7 +6,7 @@ of rows public. What each promises is in PROOF.md, and in the guarantee it plans
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
@@ -17,6 +17,7 @@ from scumble.methods.grouped_records import PublishedGroups, record_release
 from scumble.methods.mdav.mdav import check_group_size, group_sizes, mdav
 from scumble.methods.mdav.queries import GroupingRule, GroupSums
 from scumble.methods.method import Exact, Params
+from scumble.model.budget import Budget
 from scumble.model.counts import Block, Integers
 from scumble.model.guarantee import KAnonymity, PureDP, Unit, Unproven
 from scumble.model.plan import Plan, Spend
@@ -38,12 +39,20 @@ class Plain(Params):
     method_name = "plain"
     epsilon: Annotated[Exact, Field(description="The privacy budget of the whole release.")]
 
+    if TYPE_CHECKING:
+
+        def __init__(self, *, epsilon: Budget) -> None: ...
+
 
 class MDAV(Params):
     """Parameters of the method `mdav`."""
 
     method_name = "mdav"
     k: Annotated[int, Field(description="The smallest group.")]
+
+    if TYPE_CHECKING:
+
+        def __init__(self, *, k: int) -> None: ...
 
 
 class IMDAV(Params):
@@ -53,6 +62,10 @@ class IMDAV(Params):
     k: Annotated[int, Field(description="The smallest group.")]
     epsilon: Annotated[Exact, Field(description="The privacy budget of the whole release.")]
 
+    if TYPE_CHECKING:
+
+        def __init__(self, *, k: int, epsilon: Budget) -> None: ...
+
 
 class SMDAV(Params):
     """Parameters of the method `s-mdav`."""
@@ -60,6 +73,10 @@ class SMDAV(Params):
     method_name = "s-mdav"
     k: Annotated[int, Field(description="The smallest group.")]
     epsilon: Annotated[Exact, Field(description="What is claimed to be the privacy budget of the whole release.")]
+
+    if TYPE_CHECKING:
+
+        def __init__(self, *, k: int, epsilon: Budget) -> None: ...
 
 
 NoisyGroupParams = Plain | IMDAV | SMDAV

@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from math import log
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
 from scumble.errors import InputError
 from scumble.methods.method import Exact, Params
 from scumble.methods.microaggregate.partition import POSITIONS
+from scumble.model.budget import Budget
 from scumble.model.guarantee import Unit
 from scumble.model.plan import Spend
 from scumble.model.schema import Schema
@@ -57,6 +58,12 @@ class Microaggregate(Params):
         Annotated[int, Field(ge=0, le=16)] | AUTO,
         Field(description="How often boxes are halved, for 2^depth groups; from epsilon and rows by default."),
     ] = "auto"
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, *, epsilon: Budget, centre: Centre | Literal["median", "mean"] = ..., depth: int | AUTO = ...
+        ) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
