@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Grid
+from scumble.model.values import codes_within
 
 ChoicePath = tuple[str, ...]
 """The discrete part of an outcome, which begins with the choices."""
@@ -168,13 +169,7 @@ def summary(columns: Mapping[str, npt.NDArray[Any]], schema: Schema) -> dict[str
 
 def codes_of(column: npt.NDArray[Any], schema: Schema, name: str) -> npt.NDArray[np.int64]:
     """Published values as codes of the published schema."""
-    domain = schema[name].domain
-    if isinstance(domain, Grid):
-        numbers = column.astype(np.float64)
-        places = np.searchsorted(domain.edge_floats, numbers, side="right") - 1
-        missing = domain.cells - 1 if domain.missing_code is None else domain.missing_code
-        return np.where(np.isnan(numbers), missing, np.clip(places, 0, domain.cells - 1)).astype(np.int64)
-    return np.array([domain.codes.get(str(label), 0) for label in column], dtype=np.int64)
+    return codes_within(schema[name].domain, column, clamp=True)
 
 
 def finest_digit(values: Numbers) -> Numbers:

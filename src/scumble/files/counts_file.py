@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from scumble.errors import CheckError
@@ -17,11 +16,13 @@ from scumble.files.csv_tables import (
     column_names,
     entry_columns,
     entry_dictionaries,
+    label_codes,
     write_csv,
 )
 from scumble.model.counts import Integers
 from scumble.model.release import CellRelease
 from scumble.model.schema import PUBLISHED_COLUMNS, Schema
+from scumble.model.values import NOWHERE
 from scumble.sources.source import RowProgress
 
 
@@ -125,10 +126,10 @@ def _entries(batch: pa.RecordBatch, schema: Schema) -> Integers:
     """The (cell, class) entry of every row."""
     entry = np.zeros(len(batch), dtype=np.int64)
     for name, values in zip(column_names(schema), column_labels(schema), strict=True):
-        code = pc.index_in(batch.column(name), pa.array(values, pa.string()))
-        if code.null_count:
+        code = label_codes(batch.column(name), values)
+        if (code == NOWHERE).any():
             raise CheckError(
                 f"table.csv: {name!r} has a value that schema.yaml does not list. Do not trust this folder."
             )
-        entry = entry * len(values) + code.to_numpy()
+        entry = entry * len(values) + code
     return entry

@@ -3,17 +3,18 @@
 Tables are written in chunks, so that memory does not grow with their length.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from scumble.errors import CheckError
 from scumble.model.counts import Integers, digits_of
 from scumble.model.schema import Schema
-from scumble.model.values import Column
+from scumble.model.values import NOWHERE, Column
 from scumble.sources.source import RowProgress
 
 CHUNK = 1 << 18
@@ -30,6 +31,12 @@ def column_labels(schema: Schema) -> list[tuple[str, ...]]:
     """The labels of each of those columns, by code."""
     labels = [attribute.domain.labels for attribute in schema.predictors]
     return labels if schema.target is None else [*labels, schema.classes]
+
+
+def label_codes(column: pa.Array, labels: Sequence[str]) -> Integers:
+    """The code of every published text of a column, `NOWHERE` for one that is not among the labels."""
+    codes: Integers = pc.index_in(column, pa.array(labels, pa.string())).fill_null(NOWHERE).to_numpy().astype(np.int64)
+    return codes
 
 
 def entry_columns(schema: Schema, entries: Integers) -> list[pa.Array]:

@@ -5,18 +5,17 @@ or the label of an interval or category. A table with any other text is refused,
 describe it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from scumble.errors import InputError
-from scumble.files.csv_tables import column_names, write_csv
+from scumble.files.csv_tables import column_names, label_codes, write_csv
 from scumble.model.counts import Integers
 from scumble.model.local.noise_model import NoiseModel
-from scumble.model.values import texts_of
+from scumble.model.values import NOWHERE, texts_of
 from scumble.sources import CSVSource, check_columns
 
 
@@ -41,17 +40,16 @@ def published_blocks(path: Path, noise: NoiseModel) -> Iterator[dict[str, Intege
     source = CSVSource(path=path)
     noise.check_columns(source.columns())
     check_columns(source, noise.published.columns)
-    texts = {each.name: pa.array(texts_of(each.domain), pa.string()) for each in noise.published.attributes}
+    texts = {each.name: texts_of(each.domain) for each in noise.published.attributes}
     for batch in source.batches(noise.published.columns):
         yield {name: _codes(name, batch.column(name), text) for name, text in texts.items()}
 
 
-def _codes(name: str, column: pa.DictionaryArray, texts: pa.Array) -> Integers:
-    known = pc.index_in(column.dictionary, texts)
-    if known.null_count:
+def _codes(name: str, column: pa.DictionaryArray, texts: Sequence[str]) -> Integers:
+    known = label_codes(column.dictionary, texts)
+    if (known == NOWHERE).any():
         raise InputError(
             f"The table has a value of {name!r} that its noise model never publishes. Use the noise model that was "
             "written with the table."
         )
-    places: Integers = known.to_numpy().astype(np.int64)[column.indices.to_numpy()]
-    return places
+    return known[column.indices.to_numpy()]

@@ -192,8 +192,11 @@ def published_values(domain: Domain, codes: Integers) -> Column:
     return (values if domain.joined else np.append(values, np.nan))[codes]
 
 
-def codes_within(domain: Domain, values: Column) -> Integers:
+def codes_within(domain: Domain, values: Column, *, clamp: bool = False) -> Integers:
     """The code of every published value in a domain or a generalization of it, `NOWHERE` where it has none.
+
+    With `clamp`, a number outside the grid gets the nearest cell, a missing one without a code the last cell, and an
+    unknown label the first code.
 
     >>> age = Grid(edges=(Decimal(0), Decimal(30), Decimal(60)), missing="?")
     >>> codes_within(age, np.array([29.0, 30.0, np.nan, 60.0])).tolist()
@@ -203,12 +206,15 @@ def codes_within(domain: Domain, values: Column) -> Integers:
         numbers = values.astype(np.float64)
         edges = domain.edge_floats
         places = np.searchsorted(edges, numbers, side="right") - 1
-        places[~((numbers >= edges[0]) & (numbers < edges[-1]))] = NOWHERE
-        places[np.isnan(numbers)] = NOWHERE if domain.missing_code is None else domain.missing_code
+        inside = (numbers >= edges[0]) & (numbers < edges[-1])
+        places = np.where(inside, places, places.clip(0, domain.cells - 1) if clamp else NOWHERE)
+        missing = domain.missing_code
+        places[np.isnan(numbers)] = missing if missing is not None else domain.cells - 1 if clamp else NOWHERE
         return places.astype(np.int64)
     tree = domain.origin or domain
     known = {node.label: code for code, label in enumerate(domain.labels) for node in tree.node(label).walk()}
-    return np.fromiter((known.get(value, NOWHERE) for value in values), dtype=np.int64, count=len(values))
+    unknown = 0 if clamp else NOWHERE
+    return np.fromiter((known.get(value, unknown) for value in values), dtype=np.int64, count=len(values))
 
 
 def recoding(fine: Domain, published: Domain) -> Integers:

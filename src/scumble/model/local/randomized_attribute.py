@@ -37,6 +37,7 @@ from scumble.model.local.randomizers import (
 )
 from scumble.model.schema import Attribute
 from scumble.model.taxonomy import Domain, Grid, Tree
+from scumble.model.values import recoding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +170,7 @@ def _discretized(randomized: RandomizedAttribute) -> Channel:
         raise InputError(
             f"{randomized.attribute.name!r}: an interval begins inside a cell. Put edges where cells meet."
         )
-    return GroupingChannel(groups=np.searchsorted(edges, lows, side="right") - 1)
+    return GroupingChannel(groups=recoding(replace(grid, missing=None), Grid(edges=randomizer.edges)))
 
 
 def _laplace(randomized: RandomizedAttribute) -> Channel:

@@ -96,8 +96,8 @@ def figure_2(*, points: int = TRAINING, seed: int | None = None, rule: Rule = Ru
             estimate = reconstruct_by_rule(observed, part, rule)
             low = randomized.published.domain
             assert isinstance(low, Grid)
-            first = int(np.searchsorted(low.edge_floats[part.bins], 0.0))
-            original = np.bincount(np.searchsorted(part.intervals, true, side="right") - 1, minlength=part.size)
+            first = int((low.edge_floats[part.bins] < 0.0).sum())
+            original = np.bincount(part.interval_of(true), minlength=part.size)
             for place, count in enumerate(observed):
                 inside = 0 <= place - first < part.size
                 rows.append(
