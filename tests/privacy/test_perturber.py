@@ -4,8 +4,10 @@ Error rates: a true law is rejected once in a million runs. Noise 30 % off has a
 with at most 120 degrees of freedom at 60,000 draws, and two dependent columns one above 10,000: both are always seen.
 """
 
+import hmac
 import tracemalloc
 from collections import Counter
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -21,7 +23,7 @@ from scumble.model.local.randomizers import Gaussian, Laplace, RandomizedRespons
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Grid, Tree
 from scumble.model.values import text_of
-from scumble.privacy.noise import KeyedWords, SystemWords, Words
+from scumble.privacy.noise import KeyedWords, Keying, RowNumbers, SystemWords, Words
 from scumble.privacy.perturber import Perturber, owners_code, perturb_block
 
 DRAWS = 60_000
@@ -31,6 +33,9 @@ NUMBER = Attribute(
 )
 KIND = Attribute(name="k", domain=Tree.flat(["a", "b", "c", "d"]), outside=Outside.DROP)
 ENTITIES = [str(number) for number in range(DRAWS)]
+CONTEXT = "295cd9262d9bdb44c76fd091332a6d7faac4125549aa7114b1581be315e210af"
+FIRST_WORD = 628104437616215195
+OLDER_WORDS = [1102475881768280373, 552431827401961998, 2349983139307268004]
 
 
 def law_of(attribute: Attribute, randomizer: Randomizer, code: int) -> dict[int, float]:
@@ -106,6 +111,117 @@ def test_two_strengths_of_noise_for_one_value_do_not_tell_it() -> None:
         told.append(randomized - 6 * sigma)
     assert abs(np.corrcoef(told[0], told[1])[0, 1]) < 5 / np.sqrt(DRAWS)
     assert np.std(2 * told[0] - told[1]) > 10
+
+
+def test_rows_with_a_blank_or_a_repeated_entity_have_independent_words() -> None:
+    keyed, codes = KeyedWords(SECRET), np.zeros(DRAWS, dtype=np.int64)
+    for names in ([""] * DRAWS, [" \t"] * DRAWS, ["x"] * DRAWS):
+        words = keyed.draw(b"age", names, codes)
+        assert len(set(words.tolist())) == DRAWS
+        assert not chi_square_rejects(Counter((words >> 54).tolist()), dict.fromkeys(range(256), 1 / 256))
+        assert not correlated(words[:-1], words[1:])
+    twice = [str(number // 2) for number in range(2 * DRAWS)]
+    words = keyed.draw(b"age", twice, np.zeros(2 * DRAWS, dtype=np.int64))
+    assert not correlated(words[0::2], words[1::2]), "the second row of an entity has a word of its own"
+    assert (words[0::2] == keyed.draw(b"age", ENTITIES, codes)).all(), "the first row is not changed by the second"
+
+
+def test_rows_are_numbered_over_blocks_and_blank_ones_are_not() -> None:
+    rows = RowNumbers()
+    assert rows.number(["a", "", "b", "a", " "]).tolist() == [1, 0, 1, 2, 0]
+    assert rows.number(["b", "a", "c", "\n"]).tolist() == [2, 3, 1, 0]
+    names, codes = [str(number % 7) for number in range(40)], np.arange(40) % 3
+    whole = KeyedWords(SECRET).draw(b"age", names, codes)
+    rows, blocks = RowNumbers(), []
+    for start in range(0, 40, 9):
+        some = names[start : start + 9]
+        blocks.append(KeyedWords(SECRET).draw(b"age", some, codes[start : start + 9], rows.number(some)))
+    assert np.concatenate(blocks).tolist() == whole.tolist()
+
+
+def irregular(missing: str | None = None, edges: str = "0 1 5 9", name: str = "x") -> Attribute:
+    grid = Grid(edges=tuple(Decimal(edge) for edge in edges.split()), missing=missing)
+    return Attribute(name=name, domain=grid, outside=Outside.CLAMP, missing=missing)
+
+
+def reports_of(attribute: Attribute, randomizer: Randomizer) -> np.ndarray:
+    model = NoiseModel(schema=Schema(attributes=(attribute,)), randomizers={attribute.name: randomizer})
+    columns = {attribute.name: np.zeros(DRAWS, dtype=np.int64)}
+    return perturb_block(model, columns, words=KeyedWords(SECRET), entities=ENTITIES)[attribute.name]
+
+
+def test_irregular_edges_with_and_without_missing_have_independent_words() -> None:
+    """Three and four values give randomized response two laws. One word under both laws would give one report in nearly
+    all rows; independent reports have the product of the two laws."""
+    randomizer = RandomizedResponse(epsilon=Fraction(1, 2))
+    pairs = Counter(
+        zip(reports_of(irregular(), randomizer), reports_of(irregular(missing="?"), randomizer), strict=True)
+    )
+    laws = [law_of(attribute, randomizer, 0) for attribute in (irregular(), irregular(missing="?"))]
+    product = {(i, j): one * two for i, one in laws[0].items() for j, two in laws[1].items()}
+    assert not chi_square_rejects(pairs, product)
+
+
+def test_the_context_describes_the_whole_channel_and_no_spelling() -> None:
+    """Every part of a channel changes the context. The spelling of a number and the order of nothing else does."""
+    response = RandomizedResponse(epsilon=Fraction(1, 2))
+    described = [
+        (irregular(), response),
+        (irregular(missing="?"), response),
+        (irregular(missing="-"), response),
+        (irregular(edges="0 1 5 10"), response),
+        (irregular(name="y"), response),
+        (irregular(), RandomizedResponse(epsilon=Fraction(1, 3))),
+        (NUMBER, Laplace(epsilon=Fraction(1))),
+        (NUMBER, Laplace(epsilon=Fraction(2))),
+        (NUMBER, Uniform(half_width=Fraction(21, 2))),
+        (NUMBER, Uniform(half_width=Fraction(21, 2), refine=3)),
+        (KIND, response),
+        (KIND, Retained(probability=Fraction(1, 2))),
+        (replace(KIND, domain=Tree.flat(["b", "a", "c", "d"])), response),
+        (replace(KIND, domain=Tree.flat(["a", "b", "c,d", "e"])), response),
+    ]
+    contexts = [RandomizedAttribute(attribute=a, randomizer=r).context for a, r in described]
+    assert len(set(contexts)) == len(described)
+    spelled = RandomizedAttribute(attribute=irregular(edges="0.0 1 5.00 9"), randomizer=response)
+    assert spelled.context == contexts[0]
+
+
+def test_the_words_are_the_published_function_bit_by_bit() -> None:
+    """The readable twin of docs and proof, and fixed values that an implementation elsewhere can be compared with."""
+    context = RandomizedAttribute(attribute=KIND, randomizer=RandomizedResponse(epsilon=Fraction(1))).context
+    assert context.hex() == CONTEXT
+    key = hmac.digest(hmac.digest(SECRET, b"scumble perturb/2", "sha256"), context, "sha256")
+    rows = [("me", 1, 0), ("me", 2, 0), ("m\u00fc", 1, 3), ("\ud800", 1, -1)]
+    names, occurrences, codes = zip(*rows, strict=True)
+    expected = [
+        int.from_bytes(
+            hmac.digest(
+                key,
+                code.to_bytes(8, "big", signed=True)
+                + number.to_bytes(8, "big")
+                + name.encode("utf-8", "surrogatepass"),
+                "sha256",
+            )[:8],
+            "big",
+        )
+        >> 2
+        for name, number, code in rows
+    ]
+    words = KeyedWords(SECRET).draw(context, names, np.array(codes), np.array(occurrences))
+    assert words.tolist() == expected
+    assert words[0] == FIRST_WORD
+
+
+def test_the_older_function_gives_the_words_of_older_tables() -> None:
+    words = KeyedWords(SECRET, Keying.BLAKE2B).draw(b"age", ["0", "1", "2"], np.arange(3))
+    assert words.tolist() == OLDER_WORDS
+
+
+def test_a_client_without_an_entity_is_one_person_with_fixed_noise() -> None:
+    model = for_epsilon(SCHEMA, epsilon="1")
+    told = {tuple(Perturber(model, secret=SECRET).perturb({"n": 7, "k": "a"}).values()) for _ in range(50)}
+    assert len(told) == 1
 
 
 SCHEMA = Schema(attributes=(NUMBER, KIND), target="k")

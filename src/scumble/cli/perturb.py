@@ -39,6 +39,10 @@ def perturb(
         Path | None, typer.Option(help="A file with at least 16 random bytes that fix each entity's noise.")
     ] = None,
     entity: Annotated[str | None, typer.Option(help="The column that identifies entities; never published.")] = None,
+    keyed: Annotated[
+        str | None,
+        typer.Option(help="Keyed function of --secret: hmac-sha256/2 (default); blake2b/1 repeats an older table."),
+    ] = None,
     accept: Annotated[
         list[str] | None,
         typer.Option(help="Write `interval` to accept interval privacy, which is not differential privacy."),
@@ -54,6 +58,7 @@ def perturb(
             out=out,
             secret=None if secret is None else _secret(secret),
             entity=entity,
+            keyed=keyed,
             accept=accept or (),
             delimiter=delimiter_of(delimiter),
             progress=progress,

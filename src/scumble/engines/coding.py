@@ -55,7 +55,7 @@ def code_entities(
         masks = [column.kept for column in columns if column.kept is not None]
         kept = np.logical_and.reduce(masks) if masks else np.True_
         block = tuple(column.codes for column in columns)
-        names = None if entity is None else batch.column(entity).cast(pa.string()).fill_null("")
+        names = None if entity is None else _text(batch.column(entity)).fill_null("")
         if not kept.all():
             block = tuple(codes[kept] for codes in block)
             names = None if names is None else names.filter(pa.array(kept))

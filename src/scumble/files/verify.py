@@ -50,7 +50,7 @@ def _check_contents(folder: Path, manifest: Mapping[str, Any], release: Release)
     guarantee, unit = release.plan.guarantee, release.plan.unit
     known = {guarantee.sentence}
     if isinstance(guarantee, LocalDP | IntervalPrivacy):
-        known.add(guarantee.earlier_sentence)
+        known.update(guarantee.earlier_sentences)
     if manifest["guarantee"]["sentence"] not in known or (manifest["unit"], release.schema.unit) != (unit, unit):
         raise CheckError("The guarantee's sentence, numbers and unit do not agree. Do not trust this folder.")
     yield "the sentence of the guarantee agrees with its numbers"

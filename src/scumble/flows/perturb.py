@@ -27,16 +27,27 @@ from scumble.model.local.randomizers import Retained, Truthful, Withheld, parse_
 from scumble.model.plan import Plan, Spend
 from scumble.model.release import BlurredRelease
 from scumble.model.schema import Outside, Schema
-from scumble.privacy.noise import KeyedWords, SystemWords
+from scumble.privacy.noise import KeyedWords, Keying, RowNumbers, SystemWords
 from scumble.privacy.perturber import perturb_block
 from scumble.sources import Source, open_source
 from scumble.sources.source import RowProgress
 
 BLOCK_ROWS = 1 << 17
 REPEATED = (
-    "Without a secret every run draws new noise: whoever sees two tables of the same people learns more than the "
-    "guarantee states."
+    "Every run draws new noise. Whoever sees several tables of the same people learns more than the guarantee states: "
+    "the epsilons of the tables add up, and the intervals get narrower."
 )
+FIXED = (
+    "A secret fixes the noise: as long as a value, its row's id and the noise model stay the same, its report stays "
+    "the same, so repeating it reveals nothing more. A report that differs from an earlier one proves that the value "
+    "changed, and the epsilons of the two reports add up."
+)
+NUMBERED = (
+    "Rows with the same id are numbered in their order and get independent noise. Rows with a blank id get new noise "
+    "in every run. The guarantee is that of one row: a person with several rows has the sum of their epsilons."
+)
+ASSUMED = "Against those who do not know the secret, the guarantee holds if {} is a pseudo-random function."
+FUNCTIONS = {Keying.HMAC_SHA256: "HMAC-SHA-256", Keying.BLAKE2B: "BLAKE2b"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +120,7 @@ def _check_one_treatment(*treatments: Iterable[str]) -> None:
         )
 
 
-def perturbation_plan(noise: NoiseModel, *, fixed: bool) -> Plan:
+def perturbation_plan(noise: NoiseModel, *, keying: Keying | None) -> Plan:
     """The plan of a noise model: its guarantee, the epsilon of each attribute, and notes for the report."""
     guarantee = noise.guarantee
     local = isinstance(guarantee, LocalDP)
@@ -129,10 +140,7 @@ def perturbation_plan(noise: NoiseModel, *, fixed: bool) -> Plan:
             if local
             else "perturbation. A missing number stays missing."
         ),
-        "A secret fixes the noise of each entity: perturbing the same rows again gives the same table. Against those "
-        "who do not know the secret, the guarantee holds if BLAKE2b is a pseudo-random function."
-        if fixed
-        else REPEATED,
+        *((REPEATED,) if keying is None else (FIXED, NUMBERED, ASSUMED.format(FUNCTIONS[keying]))),
     ]
     return Plan(
         guarantee=guarantee,
@@ -150,39 +158,46 @@ def perturb(
     out: str | Path,
     secret: bytes | None = None,
     entity: str | None = None,
+    keyed: str | None = None,
     accept: Sequence[str] = (),
     delimiter: str = ",",
     progress: Progress | None = None,
     **strength: Any,
 ) -> Perturbed:
-    """Perturb a table record by record into a release folder, in constant memory.
+    """Perturb a table record by record into a release folder. Without a secret, this takes constant memory.
 
     `strength` takes the arguments of `noise_model`. With a `secret` and a column that identifies each `entity`, the
-    same rows always get the same noise.
+    same rows always get the same noise; the memory then grows with the number of entities. `keyed` is the keyed
+    function ("hmac-sha256/2"); "blake2b/1" repeats the noise of a table whose release states BLAKE2b.
     """
     began = time.perf_counter()
     report = progress or (lambda label, done, total: None)
     if (secret is None) != (entity is None):
         raise InputError("A secret fixes the noise of entities, so give both: --secret FILE and --entity COLUMN.")
     noise = noise_model(schema, **strength)
-    planned = perturbation_plan(noise, fixed=secret is not None)
+    keying = _keying(keyed, secret)
+    planned = perturbation_plan(noise, keying=keying)
     check_accepted(planned.guarantee, accept)
     source = open_source(data, delimiter=delimiter)
     read = reported_schema(noise)
     check_before_reading(source, read)
     if entity is not None and entity not in source.columns():
         raise InputError(f"The table has no column {entity!r}. Give --entity a column name from the header.")
-    words = SystemWords() if secret is None else KeyedWords(secret)
+    words = SystemWords() if secret is None or keying is None else KeyedWords(secret, keying)
+    rows = RowNumbers()
+    stated = {**strength, "keyed": keying}
     with staging(Path(out)) as stage:
         blocks = (
-            perturb_block(noise, codes, words=words, entities=names)
+            perturb_block(
+                noise, codes, words=words, entities=names, occurrences=None if names is None else rows.number(names)
+            )
             for codes, names in coded_blocks(
                 source, read, entity, lambda done, total: report("perturbing rows", done, total)
             )
         )
         made = BlurredRelease(
             method="perturb",
-            parameters={name: _stated_parameter(value) for name, value in strength.items() if value},
+            parameters={name: _stated_parameter(value) for name, value in stated.items() if value},
             plan=planned,
             schema=noise.published,
             noise=noise,
@@ -191,6 +206,14 @@ def perturb(
         write_release(made, stage.folder, {})
         stage.publish()
     return Perturbed(folder=Path(out), release=made, seconds=time.perf_counter() - began)
+
+
+def _keying(keyed: str | None, secret: bytes | None) -> Keying | None:
+    if keyed is not None and keyed not in set(Keying):
+        raise InputError(f"Unknown keyed function {keyed!r}. Available: {', '.join(Keying)}.")
+    if keyed is not None and secret is None:
+        raise InputError("A keyed function needs a secret. Give --secret FILE and --entity COLUMN with --keyed.")
+    return None if secret is None else Keying(keyed or Keying.HMAC_SHA256)
 
 
 def _stated_parameter(value: Any) -> list[str] | str:

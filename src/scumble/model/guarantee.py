@@ -50,17 +50,21 @@ class LocalDP:
     @property
     def sentence(self) -> str:
         return (
-            f"{budget_text(self.epsilon)}-locally differentially private in {', '.join(self.covers)}: each person "
-            "perturbed their own record before sending it. Attributes reported without noise are not covered."
+            f"{self._claim}: each person perturbed their own record before sending it. This covers one report of a "
+            "record: the epsilons of several reports add up, and under fixed noise a changed report reveals that a "
+            "value changed. Attributes reported without noise are not covered."
         )
 
     @property
-    def earlier_sentence(self) -> str:
-        """The wording of releases up to version 0.1."""
-        return (
-            f"{budget_text(self.epsilon)}-locally differentially private in {', '.join(self.covers)}: each person "
-            "blurred their own record before it left them. What a person told truthfully is not covered."
-        )
+    def earlier_sentences(self) -> tuple[str, ...]:
+        """The wordings of releases up to version 0.1."""
+        perturbed = "each person perturbed their own record before sending it. Attributes reported without noise are"
+        blurred = "each person blurred their own record before it left them. What a person told truthfully is"
+        return tuple(f"{self._claim}: {wording} not covered." for wording in (perturbed, blurred))
+
+    @property
+    def _claim(self) -> str:
+        return f"{budget_text(self.epsilon)}-locally differentially private in {', '.join(self.covers)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,13 +112,13 @@ class IntervalPrivacy:
         return f"{report}, which leaves {budget_text(width)} of {size} categories possible at {level}"
 
     @property
-    def earlier_sentence(self) -> str:
+    def earlier_sentences(self) -> tuple[str, ...]:
         """The wording of releases up to version 0.1, which treats categories like numbers."""
         parts = (
             f"{name} within {budget_text(width)} at {budget_text(100 * confidence)} % confidence"
             for name, (confidence, width) in self.intervals.items()
         )
-        return f"NOT differentially private. Interval privacy only: {'; '.join(parts)}."
+        return (f"NOT differentially private. Interval privacy only: {'; '.join(parts)}.",)
 
 
 @dataclass(frozen=True, kw_only=True)

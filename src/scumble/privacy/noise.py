@@ -16,9 +16,10 @@ rounded up until OpenDP's own privacy map is within the budget.
 """
 
 import hashlib
+import hmac
 import math
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from typing import Protocol
@@ -91,42 +92,114 @@ SHORTEST_SECRET = 16
 class Words(Protocol):
     """A source of integers, uniform on [0, 2^62), one for each value to be perturbed."""
 
-    def draw(self, context: bytes, entities: Sequence[str], codes: Integers) -> Integers: ...
+    def draw(
+        self, context: bytes, entities: Sequence[str], codes: Integers, occurrences: Integers | None = None
+    ) -> Integers: ...
 
 
 class SystemWords:
     """Fresh words from the operating system at every call."""
 
-    def draw(self, context: bytes, entities: Sequence[str], codes: Integers) -> Integers:
-        del context, entities
+    def draw(
+        self, context: bytes, entities: Sequence[str], codes: Integers, occurrences: Integers | None = None
+    ) -> Integers:
+        del context, entities, occurrences
         drawn = np.frombuffer(secrets.token_bytes(8 * len(codes)), dtype="<u8")
         return (drawn >> np.uint64(64 - WORD_BITS)).astype(np.int64)
 
 
-class KeyedWords:
-    """Memoized words: keyed BLAKE2b as a pseudo-random function of entity, value and context.
+class Keying(StrEnum):
+    """The keyed function of memoized words. The release states it; only a table of the same keying can be repeated."""
 
-    The value is an input, so that a changed value gets a fresh word: noise shared by two values would reveal their
-    difference. The context must describe the randomizer: the same word under two noise scales would reveal the value.
+    BLAKE2B = "blake2b/1"
+    """Of older tables, and only to repeat their noise: the context leaves out part of the law."""
+    HMAC_SHA256 = "hmac-sha256/2"
+
+
+FRESH = 0
+"""The occurrence number of a row without an id. Its words come from the operating system."""
+
+
+class RowNumbers:
+    """Numbers the rows of each entity of one table 1, 2, 3, ... in their order, over all blocks of the table.
+
+    A row with a blank id gets the number `FRESH`. The numbers depend on the ids of the published rows and on their
+    order, never on a perturbed value. Memory grows with the number of different ids.
     """
 
-    def __init__(self, secret: bytes) -> None:
+    def __init__(self) -> None:
+        self._rows: dict[str, int] = {}
+
+    def number(self, entities: Sequence[str]) -> Integers:
+        numbers = np.full(len(entities), FRESH, dtype=np.int64)
+        for place, entity in enumerate(entities):
+            if entity.strip():
+                numbers[place] = self._rows[entity] = self._rows.get(entity, 0) + 1
+        return numbers
+
+
+class KeyedWords:
+    """Memoized words: HMAC-SHA-256 as a pseudo-random function of context, entity, occurrence and value.
+
+    The value is an input, because noise shared by two values would reveal their difference. The occurrence is one,
+    because two rows with the same word would reveal whether their values are equal. The context describes the whole
+    channel, because one word under two laws would reveal the value. Proof and encoding: `privacy/PROOF.md`.
+    """
+
+    def __init__(self, secret: bytes, keying: Keying = Keying.HMAC_SHA256) -> None:
         if len(secret) < SHORTEST_SECRET:
             raise InputError(
                 f"The secret has {len(secret)} bytes, but whoever guesses it can remove the noise. Use at least "
                 f"{SHORTEST_SECRET} random bytes."
             )
-        self._key = hashlib.blake2b(secret, person=b"scumble perturb").digest()
+        self.keying = keying
+        if keying is Keying.BLAKE2B:
+            self._key = hashlib.blake2b(secret, person=b"scumble perturb").digest()
+        else:
+            self._key = hmac.digest(secret, b"scumble perturb/2", "sha256")
 
-    def draw(self, context: bytes, entities: Sequence[str], codes: Integers) -> Integers:
+    def draw(
+        self, context: bytes, entities: Sequence[str], codes: Integers, occurrences: Integers | None = None
+    ) -> Integers:
+        """One word for each row. `occurrences` continues the numbering of `RowNumbers` from earlier blocks."""
+        numbers = RowNumbers().number(entities) if occurrences is None else occurrences
+        rows = zip(entities, numbers.tolist(), codes.tolist(), strict=True)
+        if self.keying is Keying.BLAKE2B:
+            words, fresh = self._blake2b(context, rows), numbers != 1
+        else:
+            words, fresh = self._hmac(context, rows), numbers == FRESH
+        if fresh.any():
+            words[fresh] = SystemWords().draw(context, (), codes[fresh])
+        return words
+
+    def _hmac(self, context: bytes, rows: Iterable[tuple[str, int, int]]) -> Integers:
+        """The first 62 bits of HMAC(HMAC(key, context), value, occurrence, entity), numbers in eight bytes each."""
+        block = hmac.digest(self._key, context, "sha256").ljust(64, b"\0")
+        # HMAC spelled out: copies of the two keyed states are three times as fast as `hmac.digest`.
+        inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in block))
+        outer = hashlib.sha256(bytes(byte ^ 0x5C for byte in block))
+        digests = bytearray()
+        for entity, occurrence, code in rows:
+            first, second = inner.copy(), outer.copy()
+            numbers = code.to_bytes(8, "big", signed=True) + occurrence.to_bytes(8, "big")
+            first.update(numbers + entity.encode("utf-8", "surrogatepass"))
+            second.update(first.digest())
+            digests += second.digest()[:8]
+        return _words_of(digests, ">u8")
+
+    def _blake2b(self, context: bytes, rows: Iterable[tuple[str, int, int]]) -> Integers:
         start = hashlib.blake2b(len(context).to_bytes(8, "big") + context, key=self._key, digest_size=8)
         digests = bytearray()
-        for entity, code in zip(entities, codes.tolist(), strict=True):
+        for entity, _, code in rows:
             one = start.copy()
-            one.update(code.to_bytes(8, "big", signed=True) + entity.encode())
+            one.update(code.to_bytes(8, "big", signed=True) + entity.encode("utf-8", "surrogatepass"))
             digests += one.digest()
-        drawn = np.frombuffer(bytes(digests), dtype="<u8")
-        return (drawn >> np.uint64(64 - WORD_BITS)).astype(np.int64)
+        return _words_of(digests, "<u8")
+
+
+def _words_of(digests: bytearray, order: str) -> Integers:
+    drawn = np.frombuffer(bytes(digests), dtype=order)
+    return (drawn >> np.uint64(64 - WORD_BITS)).astype(np.int64)
 
 
 def secret_key() -> bytes:
@@ -157,8 +230,10 @@ class SimulatedWords:
     def __init__(self, draw: np.random.Generator) -> None:
         self._draw = draw
 
-    def draw(self, context: bytes, entities: Sequence[str], codes: Integers) -> Integers:
-        del context, entities
+    def draw(
+        self, context: bytes, entities: Sequence[str], codes: Integers, occurrences: Integers | None = None
+    ) -> Integers:
+        del context, entities, occurrences
         return self._draw.integers(0, 2**WORD_BITS, len(codes))
 
 

@@ -2,7 +2,8 @@
 
 Each value gets one 62-bit word from a source in `scumble.privacy.noise`. The channel of its attribute computes the
 reported code from the true code and the word, in integer arithmetic, so the reports have exactly the distribution of
-the noise model. The values of a record get independent words, so the epsilons of its attributes add up.
+the noise model. The values of a record get independent words, so the epsilons of its attributes add up. Proof:
+`privacy/PROOF.md`.
 """
 
 import json
@@ -18,7 +19,10 @@ from scumble.model.local.randomized_attribute import RandomizedAttribute
 from scumble.model.schema import Attribute
 from scumble.model.taxonomy import Grid
 from scumble.model.values import Flaw, Value, read_value, text_of
-from scumble.privacy.noise import KeyedWords, SystemWords, Words
+from scumble.privacy.noise import KeyedWords, Keying, SystemWords, Words
+
+FIRST = np.ones(1, dtype=np.int64)
+"""The occurrence number of a single record."""
 
 
 def perturb_block(
@@ -27,11 +31,14 @@ def perturb_block(
     *,
     words: Words | None = None,
     entities: Sequence[str] | None = None,
+    occurrences: Integers | None = None,
 ) -> dict[str, Integers]:
     """Perturb coded columns of true values into coded columns of the published schema, without withheld attributes.
 
     By default every call draws new noise, and each call costs privacy again. With `KeyedWords` and the `entities` of
-    the rows, a repetition returns the same reports. Rows of one entity with the same value get the same noise.
+    the rows, a repetition returns the same reports. The rows of one entity are numbered and get independent noise; a
+    row with a blank entity gets fresh noise. If the columns are a block of a larger table, give the `occurrences` of
+    its rows from one `RowNumbers`.
     """
     source = words or SystemWords()
     if isinstance(source, KeyedWords) and entities is None:
@@ -42,19 +49,25 @@ def perturb_block(
     for name in model.reported:
         codes = columns[name]
         names = entities if entities is not None else [""] * len(codes)
-        result[name] = _perturb_codes(model[name], codes, source, names)
+        result[name] = _perturb_codes(model[name], codes, source, names, occurrences)
     return result
 
 
 def _perturb_codes(
-    randomized: RandomizedAttribute, codes: npt.NDArray[np.integer], words: Words, entities: Sequence[str]
+    randomized: RandomizedAttribute,
+    codes: npt.NDArray[np.integer],
+    words: Words,
+    entities: Sequence[str],
+    occurrences: Integers | None,
 ) -> Integers:
     true = codes.astype(np.int64)
-    return randomized.apply(true, words.draw(_context(randomized), entities, true))
+    older = isinstance(words, KeyedWords) and words.keying is Keying.BLAKE2B
+    context = _older_context(randomized) if older else randomized.context
+    return randomized.apply(true, words.draw(context, entities, true, occurrences))
 
 
-def _context(randomized: RandomizedAttribute) -> bytes:
-    """What the noise depends on besides entity, value and secret: the attribute, its domain and its randomizer."""
+def _older_context(randomized: RandomizedAttribute) -> bytes:
+    """The context of `Keying.BLAKE2B`. It leaves out the missing value and the weights of the channel."""
     grid = randomized.attribute.domain
     edges = [str(edge) for edge in grid.edges] + [str(grid.step)] if isinstance(grid, Grid) else list(grid.labels)
     return json.dumps([randomized.attribute.name, edges, repr(randomized.randomizer)]).encode()
@@ -63,20 +76,22 @@ def _context(randomized: RandomizedAttribute) -> bytes:
 class Perturber:
     """Perturbs one record at a time on its owner's machine. It stores only the noise model and the owner's secret.
 
-    The noise of an entity is fixed: a repeated query returns the same report, so repetition reveals nothing more
-    (Agrawal & Srikant 2000, section 2). A changed value gets new noise, which costs its privacy again. Whoever knows
-    the secret can remove the noise. Against everybody else the guarantee holds if BLAKE2b is a pseudo-random function.
+    The noise of an entity is fixed: as long as a value does not change, a repeated query returns the same report, so
+    repetition reveals nothing more (Agrawal & Srikant 2000, section 2). A changed value gets new noise, which costs its
+    privacy again, and a report that differs from the last one proves the change. Whoever knows the secret can remove
+    the noise. Against everybody else the guarantee holds if HMAC-SHA-256 is a pseudo-random function.
     """
 
-    def __init__(self, model: NoiseModel, *, secret: bytes) -> None:
+    def __init__(self, model: NoiseModel, *, secret: bytes, keying: Keying = Keying.HMAC_SHA256) -> None:
         self._model = model
-        self._words = KeyedWords(secret)
+        self._words = KeyedWords(secret, keying)
 
     def perturb(self, record: Mapping[str, Value], *, entity: str = "") -> dict[str, str]:
         """The perturbed record as text, as in the published table.
 
         `record` needs every reported attribute, the class included. `entity` distinguishes the people, or things, that
-        share one secret.
+        share one secret; leave it out only if each person has their own secret. The report is that of the entity's
+        first row in a table.
         """
         model = self._model
         missing = [name for name in model.reported if name not in record]
@@ -88,7 +103,7 @@ class Perturber:
         result = {}
         for name in model.reported:
             code = owners_code(model.schema[name], record[name])
-            perturbed = _perturb_codes(model[name], np.array([code]), self._words, [entity])
+            perturbed = _perturb_codes(model[name], np.array([code]), self._words, [entity], FIRST)
             result[name] = text_of(model.published[name].domain, int(perturbed[0]))
         return result
 

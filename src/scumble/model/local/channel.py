@@ -32,6 +32,18 @@ class Channel(Protocol):
     def below(self, outcomes: Integers, codes: Integers) -> Floats:
         """Pr[reported code < outcome | true code], for all `outcomes` and `codes`: shape (outcomes, codes)."""
 
+    def encoded(self) -> bytes:
+        """All parameters, exactly: equal bytes mean the same function `apply`. No name of the program is part of it."""
+
+
+def packed(*fields: bytes) -> bytes:
+    """The fields one after another, each after its length in eight bytes: different fields give different bytes."""
+    return b"".join(len(field).to_bytes(8, "big") + field for field in fields)
+
+
+def _numbers(*numbers: int) -> bytes:
+    return b"".join(number.to_bytes(8, "big", signed=True) for number in numbers)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AdditiveChannel:
@@ -72,6 +84,10 @@ class AdditiveChannel:
         probability[outcomes >= self.outputs] = 1.0
         return probability
 
+    def encoded(self) -> bytes:
+        sizes = _numbers(self.cells, self.refine, self.margin)
+        return packed(b"additive", sizes, self.weights.astype(">i8").tobytes())
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReplacementChannel:
@@ -101,6 +117,9 @@ class ReplacementChannel:
         passed = outcomes > codes[np.newaxis, :]
         return (self.other * (outcomes - passed) + self.truth * passed) / TOTAL
 
+    def encoded(self) -> bytes:
+        return packed(b"replacement", _numbers(self.size, self.truth, self.other))
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupingChannel:
@@ -125,6 +144,9 @@ class GroupingChannel:
 
     def below(self, outcomes: Integers, codes: Integers) -> Floats:
         return (outcomes[:, np.newaxis] > self.groups[codes][np.newaxis, :]).astype(np.float64)
+
+    def encoded(self) -> bytes:
+        return packed(b"grouping", self.groups.astype(">i8").tobytes())
 
 
 CHUNK = 2**21

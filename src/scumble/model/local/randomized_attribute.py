@@ -3,6 +3,7 @@
 Additive noise widens the domain; every other randomizer reports a value, or an interval, of the original one.
 """
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -15,7 +16,7 @@ import numpy.typing as npt
 from scumble.errors import InputError
 from scumble.model.budget import budget_text
 from scumble.model.counts import Integers
-from scumble.model.local.channel import AdditiveChannel, Channel, GroupingChannel, ReplacementChannel
+from scumble.model.local.channel import AdditiveChannel, Channel, GroupingChannel, ReplacementChannel, packed
 from scumble.model.local.noise_law import (
     gaussian_weights,
     laplace_weights,
@@ -59,6 +60,16 @@ class RandomizedAttribute:
     def channel(self) -> Channel:
         """The channel from true to reported codes. Additive noise leaves out the code of a missing number."""
         return _CHANNELS[self.randomizer.kind](self)
+
+    @cached_property
+    def context(self) -> bytes:
+        """SHA-256 of the name, the whole domain and the exact channel: what a keyed word must depend on.
+
+        One word under two different laws could reveal the value, and so could one word for the same code in two
+        domains. The encoding uses neither class names nor the spelling of numbers (1 and 1.0 are the same edge).
+        """
+        law = self.channel.encoded()
+        return hashlib.sha256(packed(_bytes(self.attribute.name), _encoded_domain(self.attribute.domain), law)).digest()
 
     @property
     def published(self) -> Attribute:
@@ -208,6 +219,20 @@ _CHANNELS: dict[str, Callable[[RandomizedAttribute], Channel]] = {
     Retained.kind: _replacing,
     RandomizedResponse.kind: _replacing,
 }
+
+
+def _encoded_domain(domain: Domain) -> bytes:
+    """The codes of a domain and their meaning. Taxonomies with the same leaves in the same order are alike."""
+    if isinstance(domain, Tree):
+        return packed(b"categories", *(_bytes(label) for label in domain.labels))
+    edges = packed(*(_bytes(str(Fraction(edge))) for edge in domain.edges))
+    step = b"" if domain.step is None else _bytes(str(Fraction(domain.step)))
+    missing = packed() if domain.missing is None else packed(_bytes(domain.missing))
+    return packed(b"numbers", edges, step, missing, b"joined" if domain.joined else b"apart")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _decimal(number: Fraction) -> Decimal:
