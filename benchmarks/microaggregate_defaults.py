@@ -59,7 +59,7 @@ def main() -> None:
         for share, smallest in regrets:
             parameters.SPLIT_SHARE, parameters.PER_GROUP = share, smallest
             given = parameters.Microaggregate(epsilon=epsilon)
-            depth = parameters.settle(each.schema, given).depth
+            depth = parameters.partition_settings(each.schema, given).depth
             if (share, depth) not in by_depth:
                 by_depth[share, depth] = default_line(each, epsilon, RUNS, PaidNoise()).il1s
             found[share, smallest] = by_depth[share, depth]

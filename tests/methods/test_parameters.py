@@ -83,7 +83,7 @@ def test_release_and_plan_take_values_or_keywords_but_not_both(tmp_path: Path) -
     made = scumble.release(table, method=chosen, **options)
     assert made.release.parameters == chosen.model_dump(mode="json")
     for verb in (scumble.plan, lambda **given: scumble.release(table, **{**options, **given})):
-        with pytest.raises(InputError, match="one way only"):
+        with pytest.raises(InputError, match="in one form only"):
             verb(schema=SCHEMA, method=chosen, epsilon="1")
 
 

@@ -1,4 +1,5 @@
-"""The purse: nothing unplanned, nothing twice, parts only where they are disjoint, double under replace."""
+"""Holder and purse: every answer is planned and paid once; only disjoint parts share a price, which counts twice under
+replace."""
 
 from fractions import Fraction
 
@@ -47,7 +48,7 @@ def splits(low: int, high: int) -> ValueScores:
     return ValueScores(schema=SCHEMA, candidates=candidates, score=Score.MAX, within=("age", node))
 
 
-def test_an_unplanned_answer_cannot_be_had() -> None:
+def test_an_unplanned_answer_is_refused() -> None:
     holder = holder_of(Spend(label="count", epsilon=Fraction(1)))
     with pytest.raises(BudgetError, match="No spend 'other' was planned"):
         holder.measure(CellCounts(cut=Cut.top(SCHEMA)), spend="other")
@@ -62,7 +63,7 @@ def test_a_spend_is_used_up() -> None:
         holder.measure(query, spend="count")
 
 
-def test_parts_share_a_price_only_where_planned_and_disjoint() -> None:
+def test_parts_share_a_price_only_if_planned_and_disjoint() -> None:
     shared = Spend(label="split", epsilon=Fraction(1), times=9, shared=True)
     single = Spend(label="one", epsilon=Fraction(1), times=9)
     holder = holder_of(shared, single)
@@ -83,7 +84,7 @@ def test_parts_share_a_price_only_where_planned_and_disjoint() -> None:
     assert holder.purse.left == {"split": 8, "one": 9}, "a refused use costs nothing"
 
 
-def test_a_spend_is_divided_once_into_what_it_was() -> None:
+def test_a_spend_is_divided_once_into_parts_that_add_up_to_it() -> None:
     holder = holder_of(Spend(label="first", epsilon=Fraction(1, 4)), Spend(label="rest", epsilon=Fraction(3, 4)))
     query = CellCounts(cut=Cut.top(SCHEMA))
     parts = (Spend(label="a", epsilon=Fraction(1, 4), times=2), Spend(label="b", epsilon=Fraction(1, 4)))
@@ -154,18 +155,18 @@ def test_a_plan_that_does_not_add_up_is_refused() -> None:
 
 
 class Recording:
-    """A source of noise that adds none and keeps what it was asked, for tests only."""
+    """A source of noise that adds none and records the requests, for tests only."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[Integers, int, bool, Fraction, Selection]] = []
+        self.requests: list[tuple[Integers, int, bool, Fraction, Selection]] = []
 
     def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
-        raise AssertionError("not asked here")
+        raise AssertionError("no measurement is expected here")
 
     def select(
         self, scores: Integers, *, sensitivity: int, monotone: bool, epsilon: Fraction, selection: Selection
     ) -> int:
-        self.asked.append((scores, sensitivity, monotone, epsilon, selection))
+        self.requests.append((scores, sensitivity, monotone, epsilon, selection))
         return int(scores.argmax())
 
 
@@ -174,7 +175,7 @@ def test_log_weights_are_exact_offsets_in_score_units() -> None:
     holder = holder_of(Spend(label="split", epsilon=Fraction(1, 4)), noise=noise)
     query = splits(0, 8)
     holder.choose(query, spend="split", log_weights=[-1.5] * len(query.candidates))
-    scores, sensitivity, monotone, epsilon, _ = noise.asked[0]
+    scores, sensitivity, monotone, epsilon, _ = noise.requests[0]
     plain = query.answer(engine_of(SCHEMA, ROWS).tabulate(query.tabulation))
     offset = round(-1.5 * 4 * 2**OFFSET_BITS)
     assert monotone and epsilon == Fraction(1, 4) and sensitivity == 2**OFFSET_BITS
@@ -196,7 +197,7 @@ def test_scores_and_offsets_are_clipped_and_never_wrap(epsilon: Fraction) -> Non
     plain = splits(0, 8)
     query = HugeScores(schema=SCHEMA, candidates=plain.candidates, score=Score.MAX, within=plain.within)
     holder.choose(query, spend="split", log_weights=[-21.5, *([0.0] * (len(plain.candidates) - 1))])
-    scores, sensitivity, _, _, _ = noise.asked[0]
+    scores, sensitivity, _, _, _ = noise.requests[0]
     ordered = scores[1:6]
     assert (np.diff(ordered) >= 0).all() and ordered[0] < 0 < ordered[-1], "the order of scores is kept"
     assert scores[0] <= scores[1], "a negative offset lowers a score"

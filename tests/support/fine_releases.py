@@ -62,7 +62,7 @@ def fine_release(cut: Cut, measured: Integers, *, seed: int = 0, tables: Sequenc
 
 
 def same_columns(one: FineRows, other: FineRows) -> bool:
-    """Equal values of equal types, missing numbers included."""
+    """Whether values and types are equal, including missing numbers."""
     return list(one.columns) == list(other.columns) and all(
         mine.dtype == theirs.dtype
         and (np.array_equal(mine, theirs, equal_nan=True) if mine.dtype.kind == "f" else np.array_equal(mine, theirs))

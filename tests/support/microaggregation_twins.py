@@ -1,4 +1,4 @@
-"""Readable twins of the groupings: the textbook loops, one record after the other, with the stated tie rule."""
+"""Readable reference implementations of the groupings: textbook loops over single records, with the same tie rule."""
 
 from collections.abc import Sequence
 
@@ -44,7 +44,7 @@ def twin_mdav(coordinates: Integers, k: int) -> list[int]:
 
 
 def twin_insensitive(amounts: Integers, largest: Sequence[int], k: int) -> list[set[int]]:
-    """MDAV along the public order: k from the first end, k from the last, and so on; the middle is left over."""
+    """MDAV along the public order: k records from the first end, k from the last, and so on; the middle remains."""
 
     def key(row: int) -> tuple[float, ...]:
         values = [int(value) for value in amounts[row]]
@@ -61,7 +61,7 @@ def twin_insensitive(amounts: Integers, largest: Sequence[int], k: int) -> list[
 
 
 def twin_stable(x: Integers, row: int, replacement: Integers, groups_x: Integers) -> list[int]:
-    """Algorithm 1 after line 1, by its lines, with sets of records."""
+    """Algorithm 1 after line 1, line by line, with lists of records."""
     y = [list(map(float, record)) for record in x]
     y[row] = [float(value) for value in replacement]
     clusters = [[i for i in range(len(x)) if groups_x[i] == g] for g in range(int(max(groups_x)) + 1)]

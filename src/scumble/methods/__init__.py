@@ -1,7 +1,7 @@
-"""The available methods, and their parameters as importable values.
+"""The available methods and their parameters.
 
-`scumble.release(..., method=DiffGen(epsilon="1"))` is `scumble.release(..., method="diffgen", epsilon="1")`. A new
-method is a folder here and a line in `METHODS`.
+`scumble.release(..., method=DiffGen(epsilon="1"))` is the same as `scumble.release(..., method="diffgen",
+epsilon="1")`. To add a method, add a folder here and a line to `METHODS`.
 """
 
 from collections.abc import Mapping
@@ -50,12 +50,13 @@ def method_named(name: str) -> Method:
 
 
 def method_and_parameters(method: str | Params, values: Mapping[str, Any]) -> tuple[Method, Params]:
-    """A method by its name and the values of its parameters, or by its parameters, which know their method."""
+    """Find a method by its name and the values of its parameters, or by a parameters object, whose type identifies
+    it."""
     if isinstance(method, str):
         named = method_named(method)
         return named, named.parameters(**values)
     if values:
-        raise InputError(f"Parameters are given as {method!r} and as {', '.join(values)}. Give them one way only.")
+        raise InputError(f"Parameters are given as {method!r} and as {', '.join(values)}. Give them in one form only.")
     for each in METHODS:
         if each.parameters is type(method):
             return each, method

@@ -1,12 +1,12 @@
-"""From coded rows to numbers that distances, sums and averages can be taken of.
+"""Converts coded rows to numbers with distances, sums and averages.
 
-A number is a column of whole *amounts*: how many units of a public scale it lies above the lowest value. A category is
-a column for each node of its taxonomy below the root, 1 for the nodes above it and itself, else 0. The squared distance
-of two categories is then the number of taxonomy edges between them, an average of categories is the share of records
-below each node, and mixed tables need no second algorithm.
+A numeric attribute becomes a column of integer *amounts*: the distance from the lowest value in units of a public
+scale. A category becomes one column for each node of its taxonomy below the root: 1 if the node is the category or an
+ancestor of it, else 0. The squared distance of two categories is then the number of taxonomy edges between them, and
+the average of categories is the share of records below each node. So one algorithm serves mixed tables.
 
-A missing number has no amount, so numeric attributes with a code for missing values are refused when planning. Cells
-that do not parse, NaN among them, were given a code by the schema's `outside` rule before they come here.
+A missing number has no amount, so a numeric attribute with a code for missing values is refused when the plan is made.
+Values that do not parse, NaN included, have already been given a code by the schema's `outside` rule.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,24 +25,26 @@ from scumble.model.schema import Attribute, Schema
 from scumble.model.taxonomy import LARGEST_DOMAIN, Grid, Node, Tree
 
 FIXED_POINT = 1 << 30
-"""Standardized coordinates are whole multiples of 2^-30: sums over fewer than 2^32 rows are exact in 64 bits."""
+"""Standardized coordinates are integer multiples of 2^-30, so that sums over fewer than 2^32 rows are exact in 64
+bits."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Amounts:
-    """A numeric attribute on its public scale: the value of a code is low + unit * amount(code)."""
+    """The public scale of a numeric attribute: the value of a code is low + unit * amount(code)."""
 
     name: str
     low: Fraction
     unit: Fraction
     table: tuple[int, ...] | None
-    """The amounts of the codes of an irregular grid, whose cells stand for their midpoints; None: amounts are codes."""
+    """The amounts of the codes of an irregular grid, whose cells are represented by their midpoints. None for a regular
+    grid, whose amounts are its codes."""
     largest: int
     """Amounts lie between 0 and this."""
 
     @classmethod
     def of(cls, attribute: Attribute) -> "Amounts":
-        """A regular grid's code stands for the lower edge of its cell: the grid point itself."""
+        """The scale of an attribute. A code of a regular grid represents the lower edge of its cell."""
         grid = attribute.domain
         assert isinstance(grid, Grid)
         if grid.step is not None:
@@ -54,8 +56,8 @@ class Amounts:
         table = tuple(int((middle - middles[0]) / unit) for middle in middles)
         if table[-1] > LARGEST_DOMAIN:
             raise InputError(
-                f"{attribute.name!r}: its cells' midpoints need a common unit of {float(unit):g}, too fine for sums "
-                "in 64 bits. Give its edges fewer digits."
+                f"{attribute.name!r}: the midpoints of its cells need a common unit of {float(unit):g}, which is too "
+                "fine for sums in 64 bits. Give its edges fewer digits."
             )
         return cls(name=attribute.name, low=middles[0], unit=unit, table=table, largest=table[-1])
 
@@ -69,37 +71,37 @@ class Amounts:
 
 
 def require_numbers(schema: Schema, method: str) -> tuple[Amounts, ...]:
-    """The scales of all attributes. Raises where one is a category or may be missing."""
+    """The scales of all attributes. Raises `InputError` if one is a category or may be missing."""
     for attribute in schema.attributes:
         if isinstance(attribute.domain, Tree):
             raise InputError(
-                f"{method} takes numbers, and {attribute.name!r} is a category. Take it out of the schema, or use mdav."
+                f"{method} needs numbers, but {attribute.name!r} is a category. Remove it from the schema, or use mdav."
             )
     return tuple(amounts for amounts in scales(schema, method) if amounts is not None)
 
 
 def scales(schema: Schema, method: str) -> tuple[Amounts | None, ...]:
-    """The scale of each attribute in order; None for a category."""
+    """The scale of each attribute in order; None for a category. Raises `InputError` if a number may be missing."""
     found: list[Amounts | None] = []
     for attribute in schema.attributes:
         if isinstance(attribute.domain, Grid) and attribute.domain.missing is not None:
             raise InputError(
-                f"{method} averages numbers, and a missing {attribute.name!r} has none. Take `missing:` out of the "
-                "schema, so that empty cells count as its lowest value, or leave the attribute out."
+                f"{method} averages numbers, but {attribute.name!r} may be missing. Remove `missing:` from the schema, "
+                "so that empty cells count as the lowest value, or remove the attribute."
             )
         found.append(Amounts.of(attribute) if isinstance(attribute.domain, Grid) else None)
     return tuple(found)
 
 
 def collect(blocks: Iterable[Block], attributes: int) -> Integers:
-    """All rows of all blocks as one array of codes, a column for each attribute."""
+    """All rows of all blocks as one array of codes, with a column for each attribute."""
     parts = [np.stack([column.astype(np.int64) for column in block], axis=1) for block in blocks]
     return np.concatenate(parts) if parts else np.zeros((0, attributes), dtype=np.int64)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Which columns of numbers stand for which attribute."""
+    """Which columns of numbers represent which attribute."""
 
     schema: Schema
     method: str = "mdav"
@@ -110,7 +112,7 @@ class Layout:
 
     @cached_property
     def nodes(self) -> tuple[tuple[Node, ...], ...]:
-        """For each attribute the nodes that have a column: none for a number."""
+        """For each attribute, the nodes that have a column; none for a number."""
         return tuple(
             tuple(attribute.domain.root.walk())[1:] if isinstance(attribute.domain, Tree) else ()
             for attribute in self.schema.attributes
@@ -118,7 +120,7 @@ class Layout:
 
     @cached_property
     def columns(self) -> tuple[slice, ...]:
-        """For each attribute where its columns lie."""
+        """For each attribute, the slice of its columns."""
         widths = [max(1, len(nodes)) for nodes in self.nodes]
         ends = np.cumsum(widths)
         return tuple(slice(int(end) - width, int(end)) for end, width in zip(ends, widths, strict=True))
@@ -135,9 +137,9 @@ class Layout:
         return np.concatenate(columns, axis=1)
 
     def standardized(self, rows: Integers) -> Integers:
-        """Coordinates in which every attribute's total variance is 1, in whole multiples of 2^-30.
+        """Coordinates in which every attribute has a total variance of 1, in integer multiples of 2^-30.
 
-        A constant attribute, which has no variance, is 0 for every row and so counts for nothing.
+        A constant attribute is 0 in every row, so it does not affect distances.
         """
         numbers = self.numbers(rows).astype(np.float64)
         coordinates = np.zeros(numbers.shape, dtype=np.int64)
@@ -151,7 +153,8 @@ class Layout:
         return coordinates
 
     def representatives(self, sums: npt.NDArray[np.float64], sizes: Integers) -> list[list[float | str]]:
-        """The centroid of each group: the average of numbers, the category nearest to the average of categories."""
+        """The centroid of each group: the average of a number, and the category nearest to the average of
+        categories."""
         averages = sums / np.maximum(sizes, 1)[:, None]
         return [
             [self._centre(number, average[place]) for number, place in enumerate(self.columns)] for average in averages
@@ -165,9 +168,10 @@ class Layout:
 
 
 def _nearest_leaf(nodes: Sequence[Node], average: npt.NDArray[np.float64], labels: Sequence[str]) -> str:
-    """The leaf whose path is nearest to the average, the first in the taxonomy's order among equals.
+    """The leaf whose path is nearest to the average; among equals, the first in the order of the taxonomy.
 
-    The squared distance of a leaf is |average|^2 + sum over its path of (1 - 2 share), and the first term is common.
+    The squared distance of a leaf is |average|^2 + sum over its path of (1 - 2 share). The first term is the same for
+    all leaves.
     """
     costs = np.zeros(len(labels))
     for node, share in zip(nodes, average, strict=False):

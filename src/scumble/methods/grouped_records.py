@@ -1,4 +1,4 @@
-"""What every microaggregation publishes: groups with a centre and a size, which anyone can write out as records."""
+"""The release of a microaggregation: groups with a centre and a size, published as records."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,11 +18,12 @@ from scumble.privacy.query import Box
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedGroups:
-    """Groups in an order that tells nothing of the rows' order. Which record belongs to which group is not published.
+    """Published groups, in an order that reveals nothing about the order of rows, except for `plain`.
 
-    `centres` has a line for each group and an entry for each attribute: a number, or the label of a category.
-    `sizes` are whole numbers, none negative; `measured` are the sizes as the noise left them, None where sizes follow
-    from public numbers. `boxes` are the regions that a private partition publishes, None for the MDAV family.
+    Which record belongs to which group is not published. `centres` has a line for each group and an entry for each
+    attribute: a number, or the label of a category. `sizes` are integers, none negative. `measured` are the noisy
+    sizes; None if sizes follow from public numbers. `boxes` are the regions of a private partition; None for the MDAV
+    family.
     """
 
     method: str
@@ -36,14 +37,14 @@ class PublishedGroups:
 
     @property
     def numbers(self) -> npt.NDArray[np.float64]:
-        """The centres as numbers, where no attribute is a category."""
+        """The centres as an array, if no attribute is a category."""
         return np.array(self.centres, dtype=np.float64).reshape(len(self.centres), len(self.names))
 
 
 def record_release(groups: PublishedGroups, schema: Schema, parameters: Params) -> RecordRelease:
-    """The groups as records that anyone can average: each centre as often as its group is large.
+    """The groups as records: each centre is repeated as often as its group has records.
 
-    `groups.json` keeps what the records no longer show: the sizes as the noise left them, and the boxes.
+    `groups.json` keeps what the records do not show: the noisy sizes and the boxes.
     """
     places = np.repeat(np.arange(len(groups.sizes)), groups.sizes)
     columns: dict[str, Column] = {}

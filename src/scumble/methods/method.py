@@ -1,4 +1,4 @@
-"""What every method is: a name, parameters, a plan before any data, and a run that has nothing but a holder."""
+"""The interface of a method: a name, parameters, a plan made before any data is read, and a run on a holder."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -36,11 +36,12 @@ Exact = Annotated[
     PlainSerializer(budget_text),
     WithJsonSchema({"type": "string", "description": "an exact decimal or fraction"}),
 ]
-"""A positive number kept exactly: text, whole number, Decimal, Fraction, or a float through its repr."""
+"""A positive number stored as a Fraction. Accepts text, int, Decimal, Fraction, or a float, which is read by its
+repr."""
 
 
 class Params(BaseModel):
-    """Parameters of a method: public, keyword-only, frozen, validated once, written into the release."""
+    """Base class of the parameters of a method: public, keyword-only, immutable, and published with the release."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
     method_name: ClassVar[str] = "the method"
@@ -52,39 +53,40 @@ class Params(BaseModel):
             raise InputError(f"{self.method_name}: {wrong_parameter(error)} See `scumble release --help`.") from error
 
     def __repr__(self) -> str:
-        """The parameters that were given, as they could be given again."""
+        """The call that makes the same parameters, without defaults."""
         given = self.model_dump(mode="json", exclude_unset=True)
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     @classmethod
     def jointly(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """What several owners choose together where only `given` was said."""
+        """The parameters of a joint release for which only `given` was specified."""
         return dict(given)
 
 
 class Method(Protocol):
-    """One line for every method: `plan` before a row is read, `run` on nothing but the holder's answers."""
+    """A method plans its spends before any row is read, and computes a release from the holder's answers only."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def summary(self) -> str:
-        """What the method does, in one line."""
+        """One line that says what the method does."""
 
     @property
     def parameters(self) -> type[Params]: ...
 
     def plan(self, schema: Schema, parameters: Any) -> Plan:
-        """All spends, adding up to the guarantee. Raises where the method cannot serve the schema."""
+        """The plan, whose spends add up to the guarantee. Raises `InputError` if the method does not support the
+        schema."""
 
     def run(self, schema: Schema, parameters: Any, holder: Holder) -> Release:
-        """Ask for what the holder's plan has and turn the answers into a release.
+        """Request the planned answers from the holder and make a release of them.
 
-        The plan is not made again: the release publishes `holder.plan`.
+        The release publishes `holder.plan`; the plan is not computed again.
         """
 
 
 def require_target(schema: Schema, method: str) -> None:
     if schema.target is None:
-        raise InputError(f"{method} publishes a table for predicting a class. Add `target:` to the schema.")
+        raise InputError(f"{method} needs a class to predict. Add `target:` to the schema.")

@@ -1,9 +1,9 @@
-"""The holder: the only place where records, noise and budget meet.
+"""The holder: the only object that accesses records, and the only one that adds noise to answers.
 
-A method sees nothing but the holder's answers, so whatever it computes from them is post-processing. `Holder` states
-what a method may ask; each answer is first paid for from the plan, and an answer with no planned spend cannot be had.
-`CentralHolder` answers about one owner's table, by an engine and a source of noise. The holder of `scumble.joint`
-answers about several owners' tables, that of `scumble.auditing` also records the queries.
+A method receives only the holder's answers, so whatever it computes from them is post-processing. `Holder` defines what
+a method may ask. Each answer is first paid for by a spend of the plan; without a planned spend there is no answer.
+`CentralHolder` answers for one owner's table, with an engine and a source of noise. The holder of `scumble.joint`
+answers for the tables of several owners, and that of `scumble.auditing` also records the queries.
 """
 
 from abc import ABC, abstractmethod
@@ -38,7 +38,7 @@ sensitivity and monotonicity."""
 
 
 class Tabulates(Protocol):
-    """What the holder needs of an engine."""
+    """The part of an engine that the holder uses."""
 
     def tabulate(self, request: Tabulation) -> Counts: ...
 
@@ -48,20 +48,20 @@ class Tabulates(Protocol):
 
 
 class Holder(ABC):
-    """What a method may ask, each answer for a planned price.
+    """What a method may ask. Each answer is paid for by a planned spend.
 
     This class pays for the answers; a subclass computes them in `_select`, `_select_in_parts`, `_measure` and
-    `_disclose`, which are called only after the price was paid, and refuses in `_check` what it cannot answer.
+    `_disclose`, which are called only after the payment, and refuses in `_check` what it cannot answer.
     """
 
     def __init__(self, *, plan: Plan, answered: Callable[[str], None] | None = None) -> None:
-        """`answered` is called with the label of a spend whenever an answer was given for it."""
+        """`answered` is called with the label of a spend after each answer that the spend paid for."""
         self.purse = Purse(plan)
         self._answered = answered or (lambda label: None)
 
     @property
     def plan(self) -> Plan:
-        """The plan as reserved, with the divisions that were made since."""
+        """The reserved plan, with the divisions made since."""
         return self.purse.plan
 
     @property
@@ -76,7 +76,7 @@ class Holder(ABC):
         selection: Selection = Selection.PERMUTE_AND_FLIP,
         log_weights: Sequence[float] | None = None,
     ) -> int:
-        """The index of a privately chosen candidate. `log_weights` are public prior weights of the candidates."""
+        """The index of a privately selected candidate. `log_weights` are public log-weights of the candidates."""
         return self.choose_apart([query], spend=spend, selection=selection, log_weights=log_weights)[0]
 
     def choose_apart(
@@ -87,7 +87,7 @@ class Holder(ABC):
         selection: Selection = Selection.PERMUTE_AND_FLIP,
         log_weights: Sequence[float] | None = None,
     ) -> list[int]:
-        """One choice for each query, for a single price, the queries being about disjoint regions."""
+        """One private selection for each query, for a single price. The regions of the queries must be disjoint."""
         for query in queries:
             self._check(query, selection)
         price = self.purse.pay(spend, queries)
@@ -98,7 +98,7 @@ class Holder(ABC):
     def choose_in_parts(
         self, query: RowChoice, *, spend: str, selection: Selection = Selection.PERMUTE_AND_FLIP
     ) -> list[int]:
-        """One choice for each part of a row query, for a single price, the parts being disjoint boxes."""
+        """One private selection for each part of a row query, for a single price. The parts must be disjoint boxes."""
         self._check(query, selection)
         price = self.purse.pay_parts(spend, query.parts)
         chosen = self._select_in_parts(query, price, selection)
@@ -114,30 +114,30 @@ class Holder(ABC):
         return noisy
 
     def disclose(self, query: RowMeasurement) -> Integers:
-        """The exact answer, for releases that are not differentially private and whose plan says so."""
+        """The exact answer. Refused if the plan guarantees differential privacy."""
         if not allows_exact_answers(self.plan.guarantee):
-            raise BudgetError("A plan that promises differential privacy allows no exact answer. None was released.")
+            raise BudgetError("A plan that guarantees differential privacy allows no exact answer. None was released.")
         self._check(query)
         return self._disclose(query)
 
     def divide(self, spend: str, parts: tuple[Spend, ...]) -> Plan:
-        """Replace an unused spend by several that add up to it; returns the plan with this division.
+        """Replace an unused spend by several that add up to it, and return the plan with this division.
 
-        How it is divided may depend on answers given before.
+        The division may depend on earlier answers.
         """
         return self.purse.divide(spend, parts)
 
     @abstractmethod
     def _check(self, query: Query | RowQuery, selection: Selection | None = None) -> None:
-        """Raise `BudgetError` if this holder cannot answer the query. Nothing has been paid yet."""
+        """Raise `BudgetError` if this holder cannot answer the query. Called before any payment."""
 
     @abstractmethod
     def _select(self, query: Choice, price: Price, selection: Selection, log_weights: Sequence[float] | None) -> int:
-        """A private choice that costs no more than the price."""
+        """A private selection that costs no more than the price."""
 
     @abstractmethod
     def _select_in_parts(self, query: RowChoice, price: Price, selection: Selection) -> list[int]:
-        """A private choice for each part, none of which costs more than the price."""
+        """A private selection for each part, none of which costs more than the price."""
 
     @abstractmethod
     def _measure(self, query: Measurement | RowMeasurement, price: Price) -> Integers:
@@ -149,7 +149,7 @@ class Holder(ABC):
 
 
 class CentralHolder(Holder):
-    """Answers queries about one table, which it reads through an engine, with noise from one source."""
+    """Answers queries about one table. Reads it through an engine and adds noise from one source."""
 
     def __init__(
         self, *, engine: Tabulates, noise: Noise, plan: Plan, answered: Callable[[str], None] | None = None
@@ -160,7 +160,7 @@ class CentralHolder(Holder):
         self._last: tuple[Tabulation, Counts] | None = None
 
     def _check(self, query: Query | RowQuery, selection: Selection | None = None) -> None:
-        """Whoever holds the whole table can answer every query."""
+        """Never refuses: with the whole table, every query can be answered."""
 
     def _select(self, query: Choice, price: Price, selection: Selection, log_weights: Sequence[float] | None) -> int:
         return self._draw(self._exact(query), query.sensitivity(price.unit), price, selection, log_weights)
@@ -183,7 +183,7 @@ class CentralHolder(Holder):
         return query.answer(self._engine.blocks())
 
     def _exact(self, query: Query) -> Integers:
-        """The exact answer. The last counts are kept, for many queries in a row ask for the same ones."""
+        """The exact answer. The last counts are cached, because consecutive queries often need the same ones."""
         if self._last is None or self._last[0] != query.tabulation:
             self._last = query.tabulation, self._engine.tabulate(query.tabulation)
         return query.answer(self._last[1])

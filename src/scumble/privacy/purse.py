@@ -1,4 +1,4 @@
-"""The purse: the spends of a plan, paid out one by one. An answer that was not planned cannot be paid for."""
+"""The purse: tracks which spends of a plan are left. It refuses to pay for an answer that was not planned."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,8 @@ from scumble.privacy.query import Box, Query
 
 @dataclass(frozen=True, kw_only=True)
 class Price:
-    """What an answer may cost: `epsilon` between neighbouring tables of `unit`, taken from the spend `label`."""
+    """The largest privacy loss of an answer: `epsilon` for neighbouring tables under `unit`, paid by the spend
+    `label`."""
 
     label: str
     epsilon: Fraction
@@ -23,7 +24,7 @@ class Price:
 
 
 class Purse:
-    """The uses of a plan's spends that are left."""
+    """The remaining uses of the spends of a plan."""
 
     def __init__(self, plan: Plan) -> None:
         if isinstance(plan.guarantee, LocalDP | IntervalPrivacy):
@@ -35,18 +36,18 @@ class Purse:
         self._left = {spend.label: spend.times for spend in plan.spends}
 
     def pay(self, label: str, queries: Sequence[Query]) -> Price:
-        """Take one use of a spend for these queries and return what each of them may cost.
+        """Use a spend once for these queries and return what each of them may cost.
 
-        Several queries share one price only if the plan says so and no record can matter to two of them.
+        Several queries may share one price only if the plan marks the spend as shared and their regions are disjoint.
         """
-        return self._take(label, apart=len(queries) < 2 or _disjoint(queries), several=len(queries) > 1)
+        return self._take(label, disjoint=len(queries) < 2 or _disjoint(queries), several=len(queries) > 1)
 
     def pay_parts(self, label: str, parts: Sequence[Box]) -> Price:
-        """The same for a query of several parts, whose boxes must not meet."""
-        return self._take(label, apart=len(parts) < 2 or _disjoint_boxes(parts), several=len(parts) > 1)
+        """Use a spend once for a query with several parts, whose boxes must be disjoint."""
+        return self._take(label, disjoint=len(parts) < 2 or _disjoint_boxes(parts), several=len(parts) > 1)
 
     def divide(self, label: str, parts: tuple[Spend, ...]) -> Plan:
-        """Replace a spend that was never used by several; `Plan` checks that they add up to it exactly."""
+        """Replace an unused spend by several. `Plan` checks that they add up to it exactly."""
         whole = self._whole(label)
         if not isinstance(self.plan.guarantee, PureDP) or whole.times != 1 or self._left[label] < 1:
             raise BudgetError(
@@ -58,17 +59,17 @@ class Purse:
         return self.plan
 
     def unit(self, label: str) -> Unit:
-        """The unit in which an answer bought by this spend must keep its price.
+        """The unit for which an answer paid by this spend must be differentially private.
 
-        Under `replace` a shared spend is counted twice in the plan, for a changed record leaves one part and enters
-        another, or the same one: two steps of add-remove. So each part has to keep the price under add-remove.
+        Under `replace` the plan counts a shared spend twice, because a changed record leaves one part and enters
+        another, or the same one: two steps of add-remove. So each part must satisfy the price under add-remove.
         """
         spend = self._spends.get(label)
         return Unit.ADD_REMOVE if spend is not None and spend.shared else self.plan.unit
 
     @property
     def left(self) -> dict[str, int]:
-        """How many uses of each spend remain."""
+        """The number of remaining uses of each spend."""
         return dict(self._left)
 
     def _whole(self, label: str) -> Spend:
@@ -79,11 +80,11 @@ class Purse:
             )
         return spend
 
-    def _take(self, label: str, *, apart: bool, several: bool) -> Price:
+    def _take(self, label: str, *, disjoint: bool, several: bool) -> Price:
         spend = self._whole(label)
         if self._left[label] < 1:
             raise BudgetError(f"All {spend.times} uses of the spend {label!r} are used up. No answer was released.")
-        if several and not (spend.shared and apart):
+        if several and not (spend.shared and disjoint):
             raise BudgetError(f"The spend {label!r} pays for one answer, or for answers about disjoint records.")
         self._left[label] -= 1
         return Price(label=label, epsilon=spend.epsilon, unit=self.unit(label))
@@ -94,16 +95,16 @@ def _disjoint(queries: Sequence[Query]) -> bool:
     boxes = sorted((region[0], region[1].low, region[1].high) for region in regions if region is not None)
     if len(boxes) < len(regions):
         return False
-    # Regions on different attributes cross, so all must lie on one.
+    # Regions of different attributes overlap, so all must be of the same attribute.
     return all(before[0] == after[0] and before[2] <= after[1] for before, after in pairwise(boxes))
 
 
 def _disjoint_boxes(parts: Sequence[Box]) -> bool:
-    """Whether no two boxes meet. Two meet if their codes do in every attribute; an empty box meets none."""
+    """Whether no two boxes overlap. Two overlap if their ranges do in every attribute; an empty box overlaps none."""
     boxes = np.array(parts, dtype=np.int64)
     lows, highs = boxes[:, :, 0], boxes[:, :, 1]
     for number in range(len(boxes) - 1):
-        meets = np.minimum(highs[number], highs[number + 1 :]) > np.maximum(lows[number], lows[number + 1 :])
-        if meets.all(axis=1).any():
+        overlaps = np.minimum(highs[number], highs[number + 1 :]) > np.maximum(lows[number], lows[number + 1 :])
+        if overlaps.all(axis=1).any():
             return False
     return True

@@ -1,8 +1,8 @@
-"""Queries: what may be asked of private counts, each with its proof obligation beside it.
+"""Queries about private data, each with its declared sensitivity.
 
-A query names the counts it needs and has two pure functions: `answer`, whole numbers from exact counts, and
-`sensitivity`, how far one person can move that answer. The neighbour law (`scumble.auditing.laws.queries`) checks
-the second against the first for every query.
+A query names the counts that it needs and has two pure functions. `answer` computes integers from exact counts.
+`sensitivity` bounds how far one person can change that answer. `scumble.auditing.laws.queries` checks the bound of
+every query on random neighbouring tables.
 """
 
 from abc import ABC, abstractmethod
@@ -19,26 +19,29 @@ from scumble.model.guarantee import Unit
 from scumble.model.taxonomy import Node
 
 Region = tuple[str, Node]
-"""The records whose value of one attribute lies in one node: a box that spans all other attributes."""
+"""The records whose value of one attribute lies in one node, whatever their other attributes are."""
 
 Box = tuple[tuple[int, int], ...]
-"""Records by all their attributes: for each attribute of the schema in order the codes [low, high)."""
+"""A range of codes [low, high) for each attribute of the schema, in order."""
 
 Array = npt.NDArray[Any]
-"""Whole numbers: counts and worths, or secret shares of them."""
+"""Integers: counts and worths, or secret shares of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sensitivity:
-    """A bound on the change of an answer between neighbouring tables: of each score of a choice, of the sum of all
-    absolute changes of a measurement. `monotone`: adding a record lowers no score."""
+    """A bound on the change of an answer between neighbouring tables.
+
+    For a choice, it bounds the change of each score; for a measurement, the sum of all absolute changes. `monotone`
+    means that adding a record lowers no score.
+    """
 
     bound: int
     monotone: bool = False
 
 
 class Query(ABC):
-    """A question to the holder."""
+    """A question to the holder that counts can answer."""
 
     @property
     @abstractmethod
@@ -47,34 +50,34 @@ class Query(ABC):
 
     @property
     def region(self) -> Region | None:
-        """The only records the answer depends on; None where all do."""
+        """The only records that the answer depends on; None if it depends on all."""
         return None
 
     @abstractmethod
     def answer(self, counts: Counts) -> Integers:
-        """Whole numbers, a pure function of the counts."""
+        """Integers, a pure function of the counts."""
 
     @abstractmethod
     def sensitivity(self, unit: Unit) -> Sensitivity:
-        """How far neighbouring tables can move the answer, with the argument in the docstring."""
+        """A bound on the change of the answer between neighbouring tables. Subclasses prove it in the docstring."""
 
 
 class Choice(Query):
-    """A query whose answer is one score per candidate; nothing is told but a privately chosen index."""
+    """A query whose answer is one score per candidate. Only a privately selected index is released."""
 
 
 def majority(groups: Integers) -> Integers:
-    """How many records of each group have its commonest class. Classes lie on the last axis."""
+    """The number of records with the most frequent class of each group. Classes lie on the last axis."""
     return groups.max(axis=-1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Worth:
-    """What a group of records is worth: a number made of its class counts, which lie on the last axis."""
+    """The worth of a group of records: a number computed from its class counts, which lie on the last axis."""
 
     of: Callable[[Integers], Array]
     divides: bool
-    """Whether it takes division. Several owners can compare secret numbers, but not divide them."""
+    """Whether it needs division. A joint release can compare secret numbers, but not divide them."""
 
 
 MAJORITY = Worth(of=majority, divides=False)
@@ -82,10 +85,11 @@ MAJORITY = Worth(of=majority, divides=False)
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """Candidates in a row and the groups of records that they make, or those groups' worths.
+    """Consecutive candidates and the groups of records that they make, or the worths of those groups.
 
-    The axes are (outer, candidates, inner, classes) of what is made, in one or several arrays, and (outer, inner,
-    classes) of what all of the candidates take apart. Worths lack the last axis and may have others in front.
+    `made` are the groups that each candidate makes, in one or several arrays with the axes (outer, candidates, inner,
+    classes). `taken` are the groups that all of the candidates divide, with the axes (outer, inner, classes). Worths
+    lack the last axis and may have others in front.
     """
 
     made: tuple[Array, ...]
@@ -96,12 +100,12 @@ class Run:
         return self.made if self.taken is None else (*self.made, self.taken)
 
     def valued(self, worths: Iterable[Array]) -> "Run":
-        """The same with worths in place of class counts, in the order of `groups`."""
+        """This run with worths in place of class counts, in the order of `groups`."""
         *made, last = worths
         return Run(made=(*made, last)) if self.taken is None else Run(made=tuple(made), taken=last)
 
     def scores(self) -> Array:
-        """For each candidate the worth of the groups it makes, less the worth of those it takes apart."""
+        """For each candidate, the worth of the groups that it makes minus the worth of those that it divides."""
         kind = self.made[0].dtype
         score = self.made[0].sum(axis=(-3, -1), dtype=kind)
         for worths in self.made[1:]:
@@ -112,8 +116,8 @@ class Run:
 class GroupChoice(Choice):
     """A choice whose scores add up the worth of groups of records.
 
-    Class counts of groups are sums of the table's, which several owners can add up without showing them; `worth` is all
-    that a score needs beyond sums. So the score is stated once, for one owner and for several.
+    The class counts of groups are sums of counts of the table, which several owners can add up without revealing them.
+    `worth` is all that a score needs beyond sums, so the same definition serves one owner and several.
     """
 
     @property
@@ -122,10 +126,11 @@ class GroupChoice(Choice):
 
     @abstractmethod
     def runs(self, counts: Counts) -> Iterator[Run]:
-        """The class counts of the groups, candidates in order. Each count adds up counts of the table."""
+        """The class counts of the groups, with candidates in order. Each is a sum of counts of the table."""
 
     def common(self, counts: Counts) -> Integers:
-        """Groups, of shape (groups, classes), whose worth belongs to every score: it decides no choice."""
+        """Groups, of shape (groups, classes), whose worth is part of every score, so that it does not affect the
+        choice."""
         return np.zeros((0, counts.cells.shape[-1]), dtype=np.int64)
 
     def answer(self, counts: Counts) -> Integers:
@@ -134,15 +139,15 @@ class GroupChoice(Choice):
 
 
 class Measurement(Query):
-    """A query whose answer is a vector, told with noise."""
+    """A query whose answer is a vector that is released with noise."""
 
     additive: ClassVar[bool] = False
-    """Whether the answer about several tables' records together is the sum of the answers about each table."""
+    """Whether the answer for the union of several tables is the sum of the answers for each table."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellCounts(Measurement):
-    """How many records of each class lie in each cell of a cut, in units of 1/`resolution`, as one long vector."""
+    """The number of records of each class in each cell of a cut, in units of 1/`resolution`, as one vector."""
 
     additive = True
     cut: Cut
@@ -157,39 +162,40 @@ class CellCounts(Measurement):
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
         """A record lies in exactly one cell and has one class. Adding or removing it changes one count by one;
-        replacing it takes one from one count and adds one to another. The resolution multiplies every count."""
+        replacing it lowers one count by one and raises another by one. The resolution multiplies every count."""
         return Sensitivity(bound=(1 if unit is Unit.ADD_REMOVE else 2) * self.resolution)
 
 
 class RowQuery(ABC):
-    """A question that no small count table answers: it sees the coded rows, block by block, inside the holder alone.
+    """A query that needs the coded rows, because no small table of counts answers it. Only the holder computes it.
 
-    The same law holds as for every query, and the answer may not depend on how the rows are cut into blocks.
+    The answer must not depend on how the rows are divided into blocks.
     """
 
     @property
     def parts(self) -> tuple[Box, ...]:
-        """Boxes, one for each line of the answer, outside of which no record matters to that line; none: all matter."""
+        """For each line of the answer, the box of the only records that it depends on. Empty if all lines depend on
+        all."""
         return ()
 
     @abstractmethod
     def answer(self, blocks: Iterable[Block]) -> Integers:
-        """Whole numbers, a pure function of the rows."""
+        """Integers, a pure function of the rows."""
 
     @abstractmethod
     def sensitivity(self, unit: Unit) -> Sensitivity:
-        """How far neighbouring tables can move the answer, with the argument in the docstring."""
+        """A bound on the change of the answer between neighbouring tables. Subclasses prove it in the docstring."""
 
 
 class SummedRows(RowQuery):
-    """A row query that needs rows for sums alone: an engine whose rows lie apart can add these up where they lie."""
+    """A row query that needs only sums over rows, which a distributed engine computes on each partition."""
 
     @abstractmethod
     def gather(self, blocks: Iterable[Block]) -> Integers:
-        """Whole numbers that add up over the rows, however these are cut into blocks."""
+        """Integers that add up over the rows, however these are divided into blocks."""
 
     def finish(self, sums: Integers) -> Integers:
-        """The answer from the sums."""
+        """The answer, computed from the sums."""
         return sums
 
     def answer(self, blocks: Iterable[Block]) -> Integers:
@@ -197,11 +203,12 @@ class SummedRows(RowQuery):
 
 
 class RowChoice(RowQuery):
-    """A row query whose answer has one line of scores for each part, or a single line; an index is chosen in each.
+    """A row query whose answer has one line of scores for each part, or a single line. An index is selected in each
+    line.
 
     `sensitivity` bounds the change of each score.
     """
 
 
 class RowMeasurement(RowQuery):
-    """A row query whose answer is told with noise. `sensitivity` bounds the sum of all absolute changes."""
+    """A row query whose answer is released with noise. `sensitivity` bounds the sum of all absolute changes."""

@@ -85,11 +85,11 @@ def twin(score: str, rounds: int, law: Law) -> dict[State, float]:
             return [(None, 1.0)]
         return list(zip(values, law([utility(score, split_parts(interval, v)) for v in values], scale), strict=True))
 
-    def walk(jobs: frozenset[str], splits: dict[tuple[int, int], int | None], left: int, chance: float) -> None:
+    def walk(jobs: frozenset[str], splits: dict[tuple[int, int], int | None], left: int, reached: float) -> None:
         candidates: list[tuple[str, object]] = [("job", node) for node in sorted(jobs) if node in CHILDREN]
         candidates += [("age", interval) for interval, value in sorted(splits.items()) if value is not None]
         if left == 0 or not candidates:
-            outcomes[jobs, frozenset(splits)] += chance
+            outcomes[jobs, frozenset(splits)] += reached
             return
         scores = [
             utility(score, job_parts(str(what)) if kind == "job" else split_parts(what, splits[what]))  # type: ignore[arg-type, index]
@@ -97,14 +97,14 @@ def twin(score: str, rounds: int, law: Law) -> dict[State, float]:
         ]
         for (kind, what), probability in zip(candidates, law(scores, scale), strict=True):
             if kind == "job":
-                walk(jobs - {str(what)} | set(CHILDREN[str(what)]), splits, left - 1, chance * probability)
+                walk(jobs - {str(what)} | set(CHILDREN[str(what)]), splits, left - 1, reached * probability)
                 continue
             low, high = what  # type: ignore[misc]
             value = splits[low, high]
             assert value is not None
             rest = {interval: v for interval, v in splits.items() if interval != (low, high)}
             for (first, p), (second, q) in product(split_laws((low, value)), split_laws((value, high))):
-                walk(jobs, rest | {(low, value): first, (value, high): second}, left - 1, chance * probability * p * q)
+                walk(jobs, rest | {(low, value): first, (value, high): second}, left - 1, reached * probability * p * q)
 
     for value, probability in split_laws((0, 4)):
         walk(frozenset({"Any"}), {(0, 4): value}, rounds, probability)
@@ -120,7 +120,7 @@ class Enumerating:
     """A source of noise that plays back a list of choices and multiplies up their probabilities under a law."""
 
     def __init__(self, script: Sequence[int], law: Law) -> None:
-        self.script, self.law, self.chance = list(script), law, 1.0
+        self.script, self.law, self.probability = list(script), law, 1.0
         self.options: list[int] = []
 
     def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
@@ -135,7 +135,7 @@ class Enumerating:
         assert not monotone
         choice = self.script[len(self.options)] if len(self.options) < len(self.script) else 0
         self.options.append(len(scores))
-        self.chance *= self.law([float(score) for score in scores], scale)[choice]
+        self.probability *= self.law([float(score) for score in scores], scale)[choice]
         return choice
 
 
@@ -157,7 +157,7 @@ def every_path(score: str, rounds: int, law: Law) -> Iterator[tuple[State, float
         script = waiting.pop()
         noise = Enumerating(script, law)
         state = choose(score, rounds, noise)
-        yield state, noise.chance
+        yield state, noise.probability
         for place in range(len(script), len(noise.options)):
             start = script + [0] * (place - len(script))
             waiting += [[*start, option] for option in range(1, noise.options[place])]
@@ -168,17 +168,17 @@ def every_path(score: str, rounds: int, law: Law) -> Iterator[tuple[State, float
 def test_every_probability_is_the_papers(score: str, rounds: int) -> None:
     expected = twin(score, rounds, exponential_law)
     found: dict[State, float] = defaultdict(float)
-    for state, chance in every_path(score, rounds, exponential_law):
-        found[state] += chance
+    for state, probability in every_path(score, rounds, exponential_law):
+        found[state] += probability
     assert sum(expected.values()) == pytest.approx(1)
     assert set(found) == set(expected)
-    for state, chance in expected.items():
+    for state, probability in expected.items():
         # Max is a whole number; InfoGain is rounded down to multiples of 2^-20.
-        assert found[state] == pytest.approx(chance, rel=1e-9 if score == "max" else 1e-4)
+        assert found[state] == pytest.approx(probability, rel=1e-9 if score == "max" else 1e-4)
 
 
 @pytest.mark.parametrize("score", ["max", "infogain"])
-def test_frequencies_are_the_papers_and_tell_it_from_permute_and_flip(score: str) -> None:
+def test_frequencies_match_the_paper_and_differ_from_permute_and_flip(score: str) -> None:
     """The truth is rejected once in a million; permute-and-flip would be missed once in 10^12 runs or less often (its
     non-centrality is above 170 at 7 degrees of freedom)."""
     runs = 3_000

@@ -87,7 +87,7 @@ def test_scores_are_the_worth_of_the_partition_each_candidate_makes(
 
 
 class Watching:
-    """Shipped noise that also keeps what was asked of it."""
+    """The noise of the product, which also records the requested selections."""
 
     def __init__(self) -> None:
         self.selections: list[dict[str, Any]] = []
@@ -114,11 +114,11 @@ def test_a_long_grid_weighs_as_much_as_one_category() -> None:
     splits of a grid together have the weight of the one split of a tree."""
     noise = Watching()
     run(DiffGenMethod(), SCHEMA, DiffGen(epsilon="1", rounds=1), engine_of(SCHEMA, []), noise)
-    asked = noise.selections[0]
+    request = noise.selections[0]
     scale = float(
-        selection_scale(sensitivity=asked["sensitivity"], monotone=asked["monotone"], epsilon=asked["epsilon"])
+        selection_scale(sensitivity=request["sensitivity"], monotone=request["monotone"], epsilon=request["epsilon"])
     )
-    weights = np.exp(asked["scores"] / scale)
+    weights = np.exp(request["scores"] / scale)
     assert len(weights) == 101
     assert weights[:100].sum() == pytest.approx(weights[100], rel=1e-4)
 
@@ -276,7 +276,7 @@ def test_a_public_number_of_records_is_not_counted(epsilon: Fraction, records: i
 
 
 @given(st.fractions(min_value=Fraction(1, 100), max_value=20), st.integers(-1000, 10**6))
-def test_cells_are_no_more_than_their_noise_can_bear(epsilon: Fraction, records: int) -> None:
+def test_the_number_of_cells_is_limited_by_their_noise(epsilon: Fraction, records: int) -> None:
     parameters = DiffGen(epsilon=epsilon)
     level = level_for(LEVELS, SCHEMA, epsilon, records)
     settled = diffgen_settings(SCHEMA, parameters, level, records)
@@ -287,23 +287,23 @@ def test_cells_are_no_more_than_their_noise_can_bear(epsilon: Fraction, records:
     assert chosen.max_cells == 777, "a limit that is given stays"
 
 
-@pytest.mark.parametrize("told", [-5000, 0, 3, 4_999, 5_001, 30_000, 10**9])
-def test_what_is_counted_divides_the_rest(told: int) -> None:
-    """Whatever noise makes of the count, the rest is divided by it and by nothing else, and all adds up."""
+@pytest.mark.parametrize("counted", [-5000, 0, 3, 4_999, 5_001, 30_000, 10**9])
+def test_the_counted_records_decide_how_the_rest_is_divided(counted: int) -> None:
+    """For every noisy count, the count alone decides how the rest is divided, and all spends add up."""
 
     class Counted(PaidNoise):
         def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
             if epsilon == RECORDS_SHARE:
-                return np.array([told, 0], dtype=np.int64).reshape(values.shape)
+                return np.array([counted, 0], dtype=np.int64).reshape(values.shape)
             return super().laplace(values, sensitivity=sensitivity, epsilon=epsilon)
 
     parameters = DiffGen(epsilon="1")
     made = run(DiffGenMethod(), SCHEMA, parameters, engine_of(SCHEMA, []), Counted())
-    same = DiffGenMethod().plan(SCHEMA, DiffGen(epsilon="1", records=max(told, 1)))
+    same = DiffGenMethod().plan(SCHEMA, DiffGen(epsilon="1", records=max(counted, 1)))
     assert [spend.label for spend in made.plan.spends] == [COUNT_RECORDS, *(spend.label for spend in same.spends)]
     shares = [spend.epsilon for spend in made.plan.spends[1:]]
     assert shares == [spend.epsilon * (1 - RECORDS_SHARE) for spend in same.spends]
-    assert made.documents["detail"]["records counted"] == [told, 0]
+    assert made.documents["detail"]["records counted"] == [counted, 0]
 
 
 def test_a_schema_without_a_class_is_refused() -> None:

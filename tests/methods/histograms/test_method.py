@@ -34,13 +34,13 @@ METHOD = HistogramsMethod()
 
 
 class Listening:
-    """Adds no noise, and remembers how much was asked for."""
+    """Adds no noise, and records the sensitivity and epsilon of each request."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[int, Fraction]] = []
+        self.requests: list[tuple[int, Fraction]] = []
 
     def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
-        self.asked.append((sensitivity, epsilon))
+        self.requests.append((sensitivity, epsilon))
         return values
 
     def select(self, *_: object, **__: object) -> int:
@@ -62,7 +62,7 @@ def test_the_whole_budget_buys_one_answer_for_all_tables(data: st.DataObject, sc
     noise = Listening()
     made = released(schema, rows, noise, "1/3")
     times = 1 if schema.unit is Unit.ADD_REMOVE else 2
-    assert noise.asked == [(times * len(schema.predictors), Fraction(1, 3))]
+    assert noise.requests == [(times * len(schema.predictors), Fraction(1, 3))]
     assert [spend.epsilon for spend in made.plan.spends] == [Fraction(1, 3)]
     assert made.records == len(rows)
     assert set(made.columns) == {attribute.name for attribute in schema.attributes}

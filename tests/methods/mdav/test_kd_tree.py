@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scumble.methods.mdav.kd_tree import addresses, farthest, nearest, plant, take
+from scumble.methods.mdav.kd_tree import addresses, build_tree, farthest, nearest, remove
 
 
 def points_of(kind: str) -> np.ndarray:
@@ -28,7 +28,7 @@ def in_order(points: np.ndarray, left: set[int], target: np.ndarray, sign: int) 
 @pytest.mark.parametrize("kind", ["spread", "ties", "line", "single"])
 def test_answers_are_those_of_a_search_through_all_points(kind: str) -> None:
     points = points_of(kind)
-    tree = plant(points)
+    tree = build_tree(points)
     leaf_of, place_of = addresses(tree)
     rows, left = tree[1], set(range(len(points)))
     generator = np.random.default_rng(3)
@@ -40,13 +40,13 @@ def test_answers_are_those_of_a_search_through_all_points(kind: str) -> None:
         nearest(tree, target, number, distances, places)
         assert sorted(rows[places]) == sorted(in_order(points, left, target, 1)[:number])
         for row in generator.permutation(sorted(left))[:7].tolist():
-            take(tree, leaf_of, place_of, row)
+            remove(tree, leaf_of, place_of, row)
             left.remove(row)
     assert tree[4][0] == 0
 
 
 def test_addresses_say_where_each_row_is() -> None:
     points = points_of("spread")
-    tree = plant(points)
+    tree = build_tree(points)
     _, place_of = addresses(tree)
     assert np.array_equal(tree[0][place_of], points)

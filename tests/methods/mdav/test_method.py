@@ -85,8 +85,8 @@ def test_insensitive_mdav_is_its_twin(table: np.ndarray, k: int) -> None:
     }
     twin = twin_insensitive(table, largest, k)
     # Equal records are interchangeable: compare what the groups hold.
-    held = sorted(sorted(tuple(table[row]) for row in group) for group in found)
-    assert held == sorted(sorted(tuple(table[row]) for row in group) for group in twin)
+    grouped = sorted(sorted(tuple(table[row]) for row in group) for group in found)
+    assert grouped == sorted(sorted(tuple(table[row]) for row in group) for group in twin)
 
 
 @given(
@@ -205,7 +205,7 @@ attributes:
 ROWS = [(4 * i, i % 7) for i in range(12)]
 
 
-def test_guarantees_are_told_straight() -> None:
+def test_each_method_plans_the_guarantee_that_is_proved() -> None:
     given_both = IMDAV(k=3, epsilon="0.5")
     proved, unproven = I_MDAV.plan(NUMBERS, given_both), S_MDAV.plan(NUMBERS, given_both)
     assert isinstance(proved.guarantee, PureDP)
@@ -245,13 +245,13 @@ def test_the_noise_is_what_the_method_states_and_sizes_divide_after_it(method: o
 
 
 @pytest.mark.parametrize(
-    ("k", "told"), [(1, "group of one"), (0, "group of one"), (13, "at most half"), (7, "at most 6")]
+    ("k", "message"), [(1, "group of one"), (0, "group of one"), (13, "at most half"), (7, "at most 6")]
 )
-def test_a_bad_k_is_refused_when_planning(k: int, told: str) -> None:
+def test_a_bad_k_is_refused_when_planning(k: int, message: str) -> None:
     for method in (I_MDAV, S_MDAV):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             method.plan(NUMBERS, IMDAV(k=k, epsilon=1))
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         MDAVMethod().plan(NUMBERS, MDAV(k=k))
 
 

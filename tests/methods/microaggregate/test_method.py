@@ -1,4 +1,4 @@
-"""The proved default: its queries keep the neighbour law, its plan adds up, its release is worth having."""
+"""`microaggregate`: declared sensitivities, plans that add up, and accuracy of the release."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from scumble.methods.diffgen.detail.queries import MarginalCounts, StageChoice, 
 from scumble.methods.mdav.method import ExactSums
 from scumble.methods.mdav.queries import GroupingRule, GroupSums
 from scumble.methods.microaggregate.method import MicroaggregateMethod, usable_sizes
-from scumble.methods.microaggregate.parameters import Centre, Microaggregate, settle
+from scumble.methods.microaggregate.parameters import Centre, Microaggregate, partition_settings
 from scumble.methods.microaggregate.partition import POSITIONS, Partition, positions, widest_side
 from scumble.methods.microaggregate.queries import Balance, Sizes, Sums
 from scumble.model.counts import Block, Integers
@@ -79,7 +79,7 @@ def shipped(kind: type) -> set[type]:
 
 
 def test_no_row_query_escapes_the_law() -> None:
-    """`ExactSums` declares no bound: a holder tells it only under a plan without differential privacy."""
+    """`ExactSums` declares no bound: a holder returns it only under a plan without differential privacy."""
     elsewhere = {StageChoice, StageCounts, MarginalCounts}  # tests/methods/diffgen/test_detail.py
     assert shipped(RowQuery) - elsewhere == {type(query) for query in UNDER_REPLACE} | {ExactSums}
     with pytest.raises(InputError, match="no sensitivity"):
@@ -126,7 +126,7 @@ class UnderstatedChoice(Understated, RowChoice):
 
 
 def caught(query: RowQuery, schema: Schema = SCHEMA, tries: int = 400) -> bool:
-    """Whether the law finds fault with a query, on tables of which many records lie in corners of the domain."""
+    """Whether the check finds a violation by a query, on tables with many records in corners of the domain."""
     draw = simulation(3)
     widths = [attribute.domain.size for attribute in schema.attributes]
     assert schema.rows is not None
@@ -194,19 +194,19 @@ def plan_of(*spends: Spend, unit: Unit = Unit.REPLACE) -> Plan:
 
 
 class Recording:
-    """A source of noise that adds none and keeps what it was asked, for tests only."""
+    """A source of noise that adds none and records the requests, for tests only."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[int, bool, Fraction]] = []
+        self.requests: list[tuple[int, bool, Fraction]] = []
 
     def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
-        self.asked.append((sensitivity, False, epsilon))
+        self.requests.append((sensitivity, False, epsilon))
         return values
 
     def select(
         self, scores: Integers, *, sensitivity: int, monotone: bool, epsilon: Fraction, selection: Selection
     ) -> int:
-        self.asked.append((sensitivity, monotone, epsilon))
+        self.requests.append((sensitivity, monotone, epsilon))
         return int(scores.argmax())
 
 
@@ -216,7 +216,9 @@ def test_parts_share_a_price_only_where_planned_and_disjoint() -> None:
     noise = Recording()
     holder = CentralHolder(engine=engine_of(SCHEMA, [(1, 1, 1)]), noise=noise, plan=plan_of(shared, single))
     assert len(holder.choose_in_parts(balance(), spend="shared")) == 3
-    assert noise.asked == [(1 << OFFSET_BITS, True, Fraction(1, 4))] * 3, "each part keeps its price under add-remove"
+    assert noise.requests == [(1 << OFFSET_BITS, True, Fraction(1, 4))] * 3, (
+        "each part satisfies its price under add-remove"
+    )
     with pytest.raises(BudgetError, match="disjoint"):
         holder.choose_in_parts(balance(), spend="single")
     with pytest.raises(BudgetError, match="disjoint"):
@@ -224,10 +226,10 @@ def test_parts_share_a_price_only_where_planned_and_disjoint() -> None:
     hidden = UnderstatedChoice(inner=balance(), bound=1, boxes=())
     with pytest.raises(BudgetError, match="more lines than it has parts"):
         holder.choose_in_parts(hidden, spend="shared")
-    noise.asked.clear()
+    noise.requests.clear()
     holder.choose_in_parts(balance((0,), (0,)), spend="single")
     holder.measure(Sizes(partition=PARTITION), spend="single")
-    assert noise.asked == [(1 << OFFSET_BITS, False, Fraction(1, 4)), (2, False, Fraction(1, 4))]
+    assert noise.requests == [(1 << OFFSET_BITS, False, Fraction(1, 4)), (2, False, Fraction(1, 4))]
 
 
 @given(
@@ -242,20 +244,20 @@ def test_every_plan_adds_up_exactly(epsilon: Fraction, rows: int, unit: Unit, ce
     given_params = Microaggregate(epsilon=epsilon, centre=centre, depth=depth)
     plan = MicroaggregateMethod().plan(schema, given_params)
     assert sum((spend.total(unit) for spend in plan.spends), Fraction(0)) == epsilon
-    assert plan.cells_at_most == 2 ** settle(schema, given_params).depth
+    assert plan.cells_at_most == 2 ** partition_settings(schema, given_params).depth
 
 
 def test_depth_follows_epsilon_and_rows() -> None:
     def depth(rows: int, epsilon: str, unit: Unit = Unit.REPLACE) -> int:
-        return settle(replace(SCHEMA, rows=rows, unit=unit), Microaggregate(epsilon=epsilon)).depth
+        return partition_settings(replace(SCHEMA, rows=rows, unit=unit), Microaggregate(epsilon=epsilon)).depth
 
     assert [depth(rows, "1") for rows in (10, 1000, 10_000, 10**6, 10**8)] == [0, 2, 6, 10, 10]
     assert [depth(4000, epsilon) for epsilon in ("0.01", "0.1", "1", "10")] == [0, 1, 4, 8]
     assert depth(4000, "1", Unit.ADD_REMOVE) == depth(4000, "2"), "a shared price counts double under replace"
     without = replace(SCHEMA, rows=None, unit=Unit.ADD_REMOVE)
-    assert settle(replace(without, rows_at_most=4000), Microaggregate(epsilon=1)).depth == 5
+    assert partition_settings(replace(without, rows_at_most=4000), Microaggregate(epsilon=1)).depth == 5
     with pytest.raises(InputError, match="rows_at_most"):
-        settle(without, Microaggregate(epsilon=1))
+        partition_settings(without, Microaggregate(epsilon=1))
     categories = parse_schema("scumble: schema/1\nrows: 9\nattributes:\n  sex: {taxonomy: {Any: {f: , m: }}}\n")
     with pytest.raises(InputError, match="is a category"):
         MicroaggregateMethod().plan(categories, Microaggregate(epsilon=1))
@@ -300,7 +302,7 @@ def test_any_table_makes_an_ordinary_release(unit: Unit, centre: Centre, rows: i
     method, given_params = MicroaggregateMethod(), Microaggregate(epsilon=1, centre=centre)
     holder = CentralHolder(engine=engine_of(schema, table), noise=PaidNoise(), plan=method.plan(schema, given_params))
     made = method.groups(schema, given_params, holder)
-    assert not any(holder.purse.left.values()), "all that was planned was asked for"
+    assert not any(holder.purse.left.values()), "every planned spend was used"
     assert made.boxes is not None and len(made.boxes) == len(made.centres) == len(made.sizes)
     assert (made.sizes >= 0).all()
     if unit is Unit.REPLACE:

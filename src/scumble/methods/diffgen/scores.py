@@ -58,7 +58,7 @@ class Candidate:
 def purity(groups: Integers) -> Integers:
     """The sum of squares divided by the size, times 2^16, rounded down once per group; zero for an empty group.
 
-    Exact: with S = q n + r, floor(M S / n) = M q + floor(M r / n). Counts are clipped to a public limit (2^30 for two
+    Exact: with S = q n + r, floor(M S / n) = M q + floor(M r / n). Counts are clipped to a public limit (1.5e9 for two
     classes), so that no square exceeds 64 bits. Clipping never increases the change that one record makes to a count.
     """
     clipped = np.minimum(groups, isqrt(LARGEST_SQUARES // groups.shape[-1]))

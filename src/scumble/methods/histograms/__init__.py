@@ -1,1 +1,1 @@
-"""One noisy table of every attribute by class, and rows drawn from them as naive Bayes would."""
+"""Histograms: measures a noisy table of each attribute by class, and draws rows under the naive Bayes assumption."""

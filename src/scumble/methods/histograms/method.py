@@ -1,7 +1,7 @@
-"""Histograms: one noisy table of every attribute by class, and rows drawn from them as naive Bayes would.
+"""Histograms: measures a noisy table of each attribute by class, and draws rows under the naive Bayes assumption.
 
-The simplest thing a competent user could write, done properly, and the yardstick for what is more elaborate. It knows
-how each attribute goes with the class, at the finest level of the schema, and nothing of how attributes go together.
+The simplest reasonable method, and the baseline for the others. It keeps the relation between each attribute and the
+class, at the finest level of the schema. It keeps no relation between attributes beyond that.
 """
 
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Histograms(Params):
 
 @dataclass(frozen=True, kw_only=True)
 class ClassTables(Measurement):
-    """How many records of each class have each value of each attribute: one table an attribute, end to end."""
+    """The number of records of each class with each value of each attribute: one table per attribute, concatenated."""
 
     additive = True
     schema: Schema
@@ -53,28 +53,28 @@ class ClassTables(Measurement):
         return np.concatenate([counts.fine[attribute.name].ravel() for attribute in self.schema.predictors])
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
-        """A record has one value of each attribute and one class, so it stands in one entry of each of the d tables.
-        Adding or removing it changes d entries by one; replacing it changes at most two in each table."""
+        """A record has one value of each attribute and one class, so it is counted in one entry of each of the d
+        tables. Adding or removing it changes d entries by one; replacing it changes at most two in each table."""
         return Sensitivity(bound=len(self.schema.predictors) * (1 if unit is Unit.ADD_REMOVE else 2))
 
     def tables(self, measured: Integers) -> list[Integers]:
-        """The vector taken apart again: a table of shape (values, classes) for each predictor."""
+        """Split the measured vector into a table of shape (values, classes) for each predictor."""
         classes = len(self.schema.classes)
         lengths = [attribute.domain.size * classes for attribute in self.schema.predictors]
         return [part.reshape(-1, classes) for part in np.split(measured, np.cumsum(lengths)[:-1])]
 
 
 class HistogramsMethod:
-    """The method, as the straight line calls it."""
+    """The method `histograms`."""
 
     name = "histograms"
-    summary = "Rows drawn from one noisy table of every attribute by class, as naive Bayes would: the yardstick."
+    summary = "Rows drawn from a noisy table of each attribute by class, as in naive Bayes: the baseline."
     parameters = Histograms
 
     def plan(self, schema: Schema, parameters: Histograms) -> Plan:
         require_target(schema, self.name)
         tables, values = len(schema.predictors), sum(attribute.domain.size for attribute in schema.predictors)
-        purpose = f"discrete Laplace noise on {tables} tables at once, which is 1/{tables} of it for each"
+        purpose = f"discrete Laplace noise on {tables} tables at once, as if each cost 1/{tables} of epsilon"
         return Plan(
             guarantee=PureDP(epsilon=parameters.epsilon, unit=schema.unit),
             spends=(Spend(label=COUNT, epsilon=parameters.epsilon, purpose=purpose),),

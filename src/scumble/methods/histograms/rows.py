@@ -1,7 +1,7 @@
-"""From noisy (attribute x class) tables to rows: post-processing, pure and repeatable.
+"""Draws rows from noisy (attribute x class) tables. Post-processing, repeatable.
 
-A row's class is one of as many as the tables say there are; each attribute is then drawn given the class, independently
-of the others, which is the assumption of naive Bayes.
+The number of rows of each class is estimated from all tables. Each attribute is then drawn given the class,
+independently of the others: the assumption of naive Bayes.
 """
 
 import hashlib
@@ -16,30 +16,30 @@ from scumble.privacy.noise import Simulation, simulation
 
 
 @dataclass(frozen=True, kw_only=True)
-class Columns:
-    """Rows as columns of codes: one for each predictor, in order, and the class."""
+class DrawnRows:
+    """Drawn rows as columns of codes: one for each predictor, in order, and the class."""
 
     predictors: tuple[Integers, ...]
     labels: Integers
 
 
 def class_totals(tables: Sequence[Integers]) -> Integers:
-    """How many rows of each class there are, none negative: every table has its say, the long ones the least.
+    """The number of rows of each class, none negative: a weighted mean of the estimates from all tables.
 
-    A table's column adds up to the class's total plus the noise of as many cells as the attribute has values, so the
-    best linear mean weighs each table by one over its length.
+    A column of a table adds up to the total of the class plus the noise of as many cells as the attribute has values.
+    So the best linear estimate weights each table by one over its number of values.
     """
     weights = np.array([1 / len(table) for table in tables])
     totals = np.stack([table.sum(axis=0) for table in tables])
     return np.maximum(np.rint(weights @ totals / weights.sum()), 0).astype(np.int64)
 
 
-def draw_rows(tables: Sequence[Integers]) -> Columns:
-    """Rows from tables of shape (values, classes), one for each predictor, with noise on every entry.
+def draw_rows(tables: Sequence[Integers]) -> DrawnRows:
+    """Draw rows from noisy tables of shape (values, classes), one for each predictor.
 
-    Each column of a table becomes the nearest non-negative one that adds up to the class's total, which leaves little
-    of the noise on empty values; cutting off what is negative would leave half of it. The draws follow from a hash of
-    the tables, so anyone who has these can repeat them, and nobody can prefer one outcome to another.
+    Each column of a table is projected to the nearest non-negative one that adds up to the total of the class. That
+    removes most of the noise on empty values; setting negative entries to zero would keep half of it. The seed is a
+    hash of the tables, so anyone who has the tables can repeat the draws, and nobody can pick a preferred outcome.
     """
     totals = class_totals(tables)
     labels = np.repeat(np.arange(len(totals)), totals)
@@ -48,11 +48,11 @@ def draw_rows(tables: Sequence[Integers]) -> Columns:
     for table in tables:
         parts = [_draw(column, int(total), generator) for column, total in zip(table.T, totals, strict=True)]
         predictors.append(np.concatenate(parts))
-    return Columns(predictors=tuple(predictors), labels=labels)
+    return DrawnRows(predictors=tuple(predictors), labels=labels)
 
 
 def _draw(column: Integers, rows: int, generator: Simulation) -> Integers:
-    """Codes for the rows of one class, in proportion to its noisy counts made consistent."""
+    """Codes for the rows of one class, drawn with probabilities proportional to its projected counts."""
     if rows == 0:
         return np.zeros(0, dtype=np.int64)
     weights = project(column, rows)

@@ -1,1 +1,1 @@
-"""The MDAV family: MDAV, I-MDAV, S-MDAV (EDBT 2019) and plain noisy records."""
+"""The MDAV family of microaggregation: `mdav`, `i-mdav`, `s-mdav` (EDBT 2019), and `plain` noisy records."""

@@ -1,12 +1,13 @@
 """I-MDAV: insensitive microaggregation (Soria-Comas, Domingo-Ferrer, Sánchez, Martínez 2014).
 
-MDAV whose distance follows a total order of all records there can be: then the farthest from any average is the first
-or the last in that order, its nearest are those beside it, and groups are blocks of fixed ranks, taken from both ends.
-So one record replaced moves every block by at most one member, whatever the others are.
+MDAV with a distance that is consistent with a total order of all possible records. The record farthest from any average
+is then the first or the last in that order, its nearest neighbours are adjacent to it, and groups are blocks of fixed
+ranks, taken from both ends. So replacing one record exchanges at most one member of each block, whatever the others
+are.
 
-The order is by Euclidean distance from the lowest corner of the public domain, each attribute divided by its public
-range, and by the codes themselves among equals. Nothing in it is read off the rows: a standard deviation of the rows
-would let one record reorder all others.
+The order is by Euclidean distance from the lowest corner of the public domain, with each attribute divided by its
+public range; ties are broken by the codes. The order does not depend on the rows. If it used their standard deviations,
+one record could reorder all others.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from scumble.model.counts import Integers
 
 
 def insensitive_order(amounts: Integers, largest: Sequence[int]) -> Integers:
-    """The rows from first to last in the public total order. `largest` are the public ends of the columns' ranges."""
+    """The row numbers in the public total order. `largest` are the public upper ends of the columns' ranges."""
     scaled = amounts / np.maximum(np.array(largest, dtype=np.float64), 1)
     distance = np.zeros(len(amounts))
     for column in scaled.T:
@@ -26,7 +27,7 @@ def insensitive_order(amounts: Integers, largest: Sequence[int]) -> Integers:
 
 
 def insensitive_mdav(amounts: Integers, largest: Sequence[int], k: int) -> Integers:
-    """The group of each row. Groups are numbered along the order; all have k records but the one in the middle.
+    """The group of each row. Groups are numbered along the order; all but the middle one have k records.
 
     >>> insensitive_mdav(np.array([[9], [1], [2], [8], [5]]), [10], 2).tolist()
     [1, 0, 0, 1, 1]
@@ -38,9 +39,9 @@ def insensitive_mdav(amounts: Integers, largest: Sequence[int], k: int) -> Integ
 
 
 def insensitive_sizes(rows: int, k: int) -> Integers:
-    """The sizes of the blocks along the order: the two ends give k each in turn, the middle keeps k to 2k - 1.
+    """The sizes of the blocks along the order: k each, but k to 2k - 1 for the middle one.
 
-    MDAV takes the first end, then the last, and so on; the group left over lies after half of those, rounded up.
+    MDAV takes k records from the first end, then k from the last, and so on; the remaining group is in the middle.
 
     >>> insensitive_sizes(11, 3).tolist(), insensitive_sizes(8, 3).tolist(), insensitive_sizes(4, 3).tolist()
     ([3, 5, 3], [3, 5], [4])

@@ -1,13 +1,14 @@
-"""Farthest and nearest points of a set that shrinks: a k-d tree in flat arrays, for MDAV's loop.
+"""A k-d tree in flat arrays that finds the farthest and nearest points of a shrinking set, for MDAV.
 
-Exact, ties included: the answers are those of a search through all points, with the lowest row number winning among
-equal distances. A distance is a sum of squares, coordinate by coordinate in order, and rounding is monotone: so the
-same sum over the sides of a node's box bounds the distance of every point in it *as computed*, and no branch that could
-matter is cut. Boxes shrink when points are taken away, or else the far corners would be searched for ever.
+Results are exact, including ties: they equal those of a search through all points in which the lowest row number wins
+among equal distances. A distance is a sum of squares, computed coordinate by coordinate in order, and rounding is
+monotone. So the same sum over the sides of a node's box bounds the *computed* distance of every point in it, and no
+branch that matters is pruned. Boxes shrink when points are removed; otherwise empty corners would be searched again and
+again.
 
-Arrays: `tree = (points, rows, lows, highs, alive, first)` with the points in the order of the leaves; the children of
-node i are 2i + 1 and 2i + 2, the leaves are the last row of nodes, and leaf l holds the positions from `first[l]` on,
-of which the first `alive` are still there.
+Arrays: `tree = (points, rows, lows, highs, alive, first)`, with points in the order of the leaves. The children of node
+i are 2i + 1 and 2i + 2, and the leaves are the last row of nodes. The positions of leaf l start at `first[l]`; the
+first `alive` of them have not been removed.
 """
 
 import math
@@ -24,8 +25,8 @@ LEAF_POINTS = 12
 KdTree = tuple[Any, ...]
 
 
-def plant(points: npt.NDArray[np.float64]) -> KdTree:
-    """The tree over all points, halved at the median of the widest side until leaves are small."""
+def build_tree(points: npt.NDArray[np.float64]) -> KdTree:
+    """Build the tree over all points. Nodes are split at the median of their widest side until leaves are small."""
     number = len(points)
     height = max(0, math.ceil(math.log2(max(number, 1) / LEAF_POINTS)))
     order = np.arange(number, dtype=np.int64)
@@ -43,7 +44,7 @@ def plant(points: npt.NDArray[np.float64]) -> KdTree:
 
 @compiled
 def _sort_into_leaves(points, order, first, height):  # type: ignore[no-untyped-def]
-    """Halve the range of every node, level by level, until `first` says where each leaf begins."""
+    """Split the range of every node, level by level. At the end `first` holds where each leaf begins."""
     number, sides = points.shape
     bounds = np.zeros(2, dtype=np.int64)
     bounds[1] = number
@@ -132,7 +133,7 @@ def _nearest_in_box(low, high, target):  # type: ignore[no-untyped-def]
 
 @compiled
 def farthest(tree, target):  # type: ignore[no-untyped-def]
-    """The position of the point farthest from a target, the lowest row among equals."""
+    """The position of the point farthest from a target; among equals, the one with the lowest row number."""
     points, rows, lows, highs, alive, first = tree
     leaves = len(first) - 1
     stack, bounds = np.empty(64, dtype=np.int64), np.empty(64)
@@ -164,9 +165,9 @@ def farthest(tree, target):  # type: ignore[no-untyped-def]
 
 @compiled
 def nearest(tree, target, number, distances, places):  # type: ignore[no-untyped-def]
-    """Fill `places` with the positions of the `number` points nearest to a target, the lowest rows among equals.
+    """Fill `places` with the positions of the `number` points nearest to a target; lowest row numbers win ties.
 
-    `distances` and `places` are kept as a heap, the farthest first, so a nearer point replaces it at once.
+    `distances` and `places` form a heap with the farthest point first, which a nearer point replaces.
     """
     points, rows, lows, highs, alive, first = tree
     leaves = len(first) - 1
@@ -203,7 +204,7 @@ def nearest(tree, target, number, distances, places):  # type: ignore[no-untyped
 
 @compiled
 def _after(rows, distances, places, one, other):  # type: ignore[no-untyped-def]
-    """Whether entry `one` comes after `other`: farther, or as far with a higher row."""
+    """Whether entry `one` comes after `other`: farther, or as far with a higher row number."""
     if distances[one] != distances[other]:
         return distances[one] > distances[other]
     return rows[places[one]] > rows[places[other]]
@@ -233,8 +234,8 @@ def _sink(rows, distances, places, size):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def take(tree, leaf_of, place_of, row):  # type: ignore[no-untyped-def]
-    """Take a row's point away and shrink the boxes above it."""
+def remove(tree, leaf_of, place_of, row):  # type: ignore[no-untyped-def]
+    """Remove the point of a row and shrink the boxes above it."""
     points, rows, lows, highs, alive, first = tree
     leaf = leaf_of[row]
     node = len(first) - 2 + leaf
@@ -251,7 +252,7 @@ def take(tree, leaf_of, place_of, row):  # type: ignore[no-untyped-def]
 
 
 def addresses(tree: KdTree) -> tuple[Integers, Integers]:
-    """For each row, its leaf and its position."""
+    """The leaf and the position of each row."""
     rows, first = tree[1], tree[5]
     leaf_of, place_of = np.empty_like(rows), np.empty_like(rows)
     leaf_of[rows] = np.repeat(np.arange(len(first) - 1), np.diff(first))

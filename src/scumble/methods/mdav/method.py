@@ -1,7 +1,7 @@
-"""The methods of EDBT 2019 as the straight line calls them: `mdav`, `i-mdav`, `s-mdav`, `plain`.
+"""The methods that EDBT 2019 compares: `mdav`, `i-mdav`, `s-mdav` and `plain`.
 
-They are here to be compared with; what a user should take is `microaggregate`. All are under `replace`, with the number
-of rows public. What each promises is in PROOF.md, and in the guarantee it plans.
+They are baselines; `microaggregate` is the recommended method. All require `unit: replace` with a public number of
+rows. PROOF.md states what each guarantees, and so does the guarantee of its plan.
 """
 
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ from scumble.privacy.query import RowMeasurement, Sensitivity
 
 SUMS = "sums of every group"
 REFUTED = (
-    "The groups of neighbouring tables differ by far more than the two records that its noise is made for "
+    "The groups of neighbouring tables can differ by far more than the two records that its noise is calibrated to "
     "(docs/s-mdav-violation.md)."
 )
 
@@ -48,7 +48,7 @@ class MDAV(Params):
     """Parameters of the method `mdav`."""
 
     method_name = "mdav"
-    k: Annotated[int, Field(description="The smallest group.")]
+    k: Annotated[int, Field(description="Smallest number of records in a group.")]
 
     if TYPE_CHECKING:
 
@@ -59,7 +59,7 @@ class IMDAV(Params):
     """Parameters of the method `i-mdav`."""
 
     method_name = "i-mdav"
-    k: Annotated[int, Field(description="The smallest group.")]
+    k: Annotated[int, Field(description="Smallest number of records in a group.")]
     epsilon: Annotated[Exact, Field(description="The privacy budget of the whole release.")]
 
     if TYPE_CHECKING:
@@ -71,8 +71,10 @@ class SMDAV(Params):
     """Parameters of the method `s-mdav`."""
 
     method_name = "s-mdav"
-    k: Annotated[int, Field(description="The smallest group.")]
-    epsilon: Annotated[Exact, Field(description="What is claimed to be the privacy budget of the whole release.")]
+    k: Annotated[int, Field(description="Smallest number of records in a group.")]
+    epsilon: Annotated[
+        Exact, Field(description="The claimed privacy budget of the whole release. The claim is refuted.")
+    ]
 
     if TYPE_CHECKING:
 
@@ -84,7 +86,7 @@ NoisyGroupParams = Plain | IMDAV | SMDAV
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyGroups:
-    """`plain`, `i-mdav` and `s-mdav`: sums of groups with noise."""
+    """`plain`, `i-mdav` and `s-mdav`: noisy sums of groups, divided by public sizes."""
 
     name: str
     summary: str
@@ -96,7 +98,11 @@ class NoisyGroups:
         bound = query.sensitivity(schema.unit).bound
         assert schema.rows is not None
         claim = PureDP(epsilon=parameters.epsilon, unit=schema.unit)
-        spend = Spend(label=SUMS, epsilon=parameters.epsilon, purpose=f"noise for a change of {bound:,} weighted units")
+        spend = Spend(
+            label=SUMS,
+            epsilon=parameters.epsilon,
+            purpose=f"discrete Laplace noise for a sensitivity of {bound:,} weighted units",
+        )
         groups = len(query.sizes(schema.rows))
         refuted = self.grouping is GroupingRule.STABLE
         guarantee = Unproven(claim=claim, reason=REFUTED) if refuted else claim
@@ -106,7 +112,7 @@ class NoisyGroups:
         return record_release(self.groups(schema, parameters, holder), schema, parameters)
 
     def groups(self, schema: Schema, parameters: NoisyGroupParams, holder: Holder) -> PublishedGroups:
-        """The groups that are published, before they are written out as records."""
+        """The published groups, before they are converted to records."""
         query = self._query(schema, parameters)
         assert schema.rows is not None
         sums = holder.measure(query, spend=SUMS)
@@ -125,13 +131,14 @@ class NoisyGroups:
             check_group_size(parameters.k, schema.rows)
             k = parameters.k
         query = GroupSums(schema=schema, grouping=self.grouping, k=k)
-        assert query.amounts  # categories are refused here, before anything is asked
+        assert query.amounts  # raises for categories, before any query is answered
         return query
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExactSums(RowMeasurement):
-    """MDAV's group sums as they are, categories included. They have no bound: only `Holder.disclose` returns them."""
+    """MDAV's exact group sums, including categories. Their sensitivity has no bound: only `Holder.disclose` returns
+    them."""
 
     layout: Layout
     k: int
@@ -144,20 +151,20 @@ class ExactSums(RowMeasurement):
         return sums
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
-        """None is declared: one record can change every group of MDAV."""
-        raise InputError("mdav has no sensitivity and no noise. Use microaggregate for differential privacy.")
+        """None is declared, because one record can change every group of MDAV."""
+        raise InputError("mdav declares no sensitivity and adds no noise. Use microaggregate for differential privacy.")
 
 
 class MDAVMethod:
-    """`mdav`: k-anonymous groups without noise, of numbers and categories."""
+    """The method `mdav`: k-anonymous groups of numbers and categories, without noise."""
 
     name = "mdav"
-    summary = "Groups of at least k similar records with their exact averages. k-anonymity, no differential privacy."
+    summary = "Groups of at least k similar records with their exact averages. k-anonymity, not differential privacy."
     parameters = MDAV
 
     def plan(self, schema: Schema, parameters: MDAV) -> Plan:
         if schema.unit is not Unit.REPLACE or schema.rows is None:
-            raise InputError("mdav tells the exact number of rows. Set `unit: replace` and `rows:` in the schema.")
+            raise InputError("mdav publishes the exact number of rows. Set `unit: replace` and `rows:` in the schema.")
         check_group_size(parameters.k, schema.rows)
         assert Layout(schema=schema).amounts
         groups = len(group_sizes(schema.rows, parameters.k))
@@ -167,7 +174,7 @@ class MDAVMethod:
         return record_release(self.groups(schema, parameters, holder), schema, parameters)
 
     def groups(self, schema: Schema, parameters: MDAV, holder: Holder) -> PublishedGroups:
-        """The groups that are published, before they are written out as records."""
+        """The published groups, before they are converted to records."""
         layout = Layout(schema=schema)
         assert schema.rows is not None
         sizes = group_sizes(schema.rows, parameters.k)
@@ -183,19 +190,19 @@ class MDAVMethod:
 
 PLAIN = NoisyGroups(
     name="plain",
-    summary="Every record with noise of its own: the baseline of the papers.",
+    summary="Every record with independent noise: the baseline of the papers.",
     grouping=GroupingRule.RECORDS,
     parameters=Plain,
 )
 I_MDAV = NoisyGroups(
     name="i-mdav",
-    summary="Averages of blocks of a public order, with noise for every block (VLDB Journal 2014).",
+    summary="Noisy averages of blocks of records in a public order (VLDB Journal 2014).",
     grouping=GroupingRule.INSENSITIVE,
     parameters=IMDAV,
 )
 S_MDAV = NoisyGroups(
     name="s-mdav",
-    summary="MDAV's averages with the noise of EDBT 2019: its privacy claim does not hold.",
+    summary="MDAV's averages with the noise of EDBT 2019, whose privacy claim is false.",
     grouping=GroupingRule.STABLE,
     parameters=SMDAV,
 )

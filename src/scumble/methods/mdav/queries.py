@@ -1,8 +1,8 @@
-"""The baselines' one question: sums of the records of each group, whose noise the centroids are made from.
+"""The query of the noisy baselines: sums of the records of each group, from which centroids are computed.
 
-Three ways to form groups share it: every record its own group (plain), blocks of ranks in a public order (I-MDAV), and
-MDAV, which S-MDAV is when it is run on one table. What differs is how far one record can move the sums. Sizes follow
-from the public number of rows and k, so they are not asked for, and the division comes after the noise.
+There are three grouping rules: every record is a group (plain), blocks of ranks in a public order (I-MDAV), and MDAV,
+which is what S-MDAV does with one table. They differ in the sensitivity of the sums. Sizes depend only on the public
+number of rows and k, so they are not measured. Sums are divided by sizes after the noise was added.
 """
 
 from collections.abc import Iterable
@@ -23,11 +23,12 @@ from scumble.model.schema import Schema
 from scumble.privacy.query import RowMeasurement, Sensitivity
 
 COMMON_RANGE = 1 << 32
-"""Amounts are multiplied so that all attributes have about this range, and get noise in proportion to their own."""
+"""Amounts are multiplied so that all attributes have about this range. So each gets noise in proportion to its
+range."""
 
 
 class GroupingRule(StrEnum):
-    """How records are put together."""
+    """How records are grouped."""
 
     RECORDS = "records"
     INSENSITIVE = "insensitive"
@@ -36,7 +37,7 @@ class GroupingRule(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class GroupSums(RowMeasurement):
-    """For each group and attribute the sum of weighted amounts, group after group."""
+    """The sum of weighted amounts for each group and attribute, group after group."""
 
     schema: Schema
     grouping: GroupingRule
@@ -48,16 +49,16 @@ class GroupSums(RowMeasurement):
 
     @cached_property
     def weights(self) -> Integers:
-        """Public whole factors that bring every attribute to nearly the same range."""
+        """Public integer factors that bring every attribute to nearly the same range."""
         return np.array([max(1, COMMON_RANGE // max(1, scale.largest)) for scale in self.amounts], dtype=np.int64)
 
     @property
     def reach(self) -> int:
-        """The largest change of one group's sums, all attributes together, when one of its records changes."""
+        """The largest L1 change of one group's sums, over all attributes, when one of its records is replaced."""
         return sum(int(weight) * scale.largest for weight, scale in zip(self.weights, self.amounts, strict=True))
 
     def sizes(self, rows: int) -> Integers:
-        """How many records each group has."""
+        """The number of records in each group."""
         if self.grouping is GroupingRule.RECORDS:
             return np.ones(rows, dtype=np.int64)
         return (
@@ -84,15 +85,15 @@ class GroupSums(RowMeasurement):
         return sums.ravel()
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
-        """Under replace, with R = `reach`, the most that exchanging one member moves a group's sums.
+        """Under replace, with R = `reach`, the largest change of a group's sums when one member is exchanged.
 
-        `records`: one group of one changes: R. `insensitive`: every block of ranks exchanges at most one member, so all
-        groups together move by at most (number of groups) R. `stable`: 2 R is the paper's claim, that two groups
-        exchange one member each. It does NOT hold when each table is grouped by itself (PROOF.md).
+        `records`: one group of one record changes: R. `insensitive`: every block of ranks exchanges at most one member,
+        so all groups together change by at most (number of groups) R. `stable`: 2 R is the paper's claim that two
+        groups exchange one member each. The claim is FALSE if each table is grouped by itself (PROOF.md).
         """
         if unit is not Unit.REPLACE:
             raise InputError(
-                "This method's groups follow from the number of rows, which add-remove keeps secret. Set "
+                "This method's groups reveal the number of rows, which add-remove keeps secret. Set "
                 "`unit: replace` and `rows:` in the schema, or use microaggregate."
             )
         assert self.schema.rows is not None
@@ -104,7 +105,7 @@ class GroupSums(RowMeasurement):
         return Sensitivity(bound=max(1, groups[self.grouping] * self.reach))
 
     def centres(self, sums: Integers, rows: int, *, clamp: bool = True) -> npt.NDArray[np.float64]:
-        """Centroids from noisy sums: divided after the noise, brought back into the public domain."""
+        """Centroids from noisy sums: divided by the sizes and clamped to the public domain."""
         table = sums.reshape(-1, len(self.amounts)) / self.weights / self.sizes(rows)[:, None]
         if clamp:
             table = np.clip(table, 0, [scale.largest for scale in self.amounts])

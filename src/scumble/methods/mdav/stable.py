@@ -1,9 +1,9 @@
 """S-MDAV: stable microaggregation (Iftikhar, Wang, Lin, EDBT 2019), Algorithm 1 as published.
 
-It takes *both* neighbouring tables X and Y and builds Y's groups from X's, so that at most two groups differ, by a
-single record each. That is a statement about a pair of tables. A data owner has one table: run on each table by itself,
-as Figure 3's framework must be, it is MDAV on that table, and MDAV's groups are not stable. PROOF.md says what
-follows.
+The algorithm takes *both* neighbouring tables X and Y and derives Y's groups from X's, so that at most two groups
+differ, by one record each. That is a statement about a pair of tables. A data owner has one table. Run on one table, as
+the framework of Figure 3 must be, the algorithm is MDAV, and MDAV's groups are not stable. PROOF.md states the
+consequences.
 """
 
 from collections.abc import Callable
@@ -14,14 +14,14 @@ import numpy.typing as npt
 from scumble.model.counts import Integers
 
 Partitioner = Callable[[Integers], Integers]
-"""A standard microaggregation algorithm: from coordinates to the group of each row."""
+"""A microaggregation algorithm: maps coordinates to the group of each row."""
 
 
 def stable_pair(x: Integers, row: int, replacement: Integers, partition: Partitioner) -> tuple[Integers, Integers]:
     """Algorithm 1: the groups C_X of a table and C_Y of its neighbour, in which `row` is `replacement`.
 
-    Where the lines leave a choice: `dist` is Euclidean, `I_loss` the within-group sum of squares of Y, and the first in
-    order wins among equals. Lines 12 to 14 add the distance between the representatives of c_i and c_j.
+    Where the paper leaves a choice: `dist` is the Euclidean distance, `I_loss` is the within-group sum of squares of Y,
+    and ties go to the first in order. Lines 12 to 14 add the distance between the representatives of c_i and c_j.
     """
     groups_x = partition(x)  # line 1
     y = x.copy()
@@ -50,7 +50,7 @@ def stable_pair(x: Integers, row: int, replacement: Integers, partition: Partiti
 def group_averages(
     coordinates: npt.NDArray[np.integer] | npt.NDArray[np.float64], groups: Integers
 ) -> npt.NDArray[np.float64]:
-    """The representative record of each group."""
+    """The average of each group, its representative record."""
     sizes = np.bincount(groups)
     return np.stack([np.bincount(groups, column) / sizes for column in coordinates.T], axis=1)
 
@@ -60,6 +60,6 @@ def _distances(points: npt.NDArray[np.float64], target: npt.NDArray[np.number]) 
 
 
 def _squares(y: Integers, groups: Integers, group: int) -> float:
-    """The within-group sum of squares of one group; all other groups are the same whichever record is swapped."""
+    """The within-group sum of squares of one group. A swap changes only two groups, so the others are not needed."""
     members = y[groups == group].astype(np.float64)
     return float(((members - members.mean(axis=0)) ** 2).sum())

@@ -1,1 +1,1 @@
-"""Microaggregation with proved differential privacy: a private partition, with a centre and a noisy size a part."""
+"""Differentially private microaggregation: a private partition with a centre and a noisy size of each part."""

@@ -1,8 +1,8 @@
-"""`microaggregate`: groups by a private partition of the public domain, with a proof (PROOF.md).
+"""`microaggregate`: groups records by a private partition of the public domain (proof: PROOF.md).
 
-Level by level, every box is halved at a privately chosen position that divides its records evenly, in the attribute in
-which the box is widest. Then each group's centre is asked for (a private median of each attribute, or noisy sums), and
-its size is measured. Depth and shares follow from epsilon, the public number of rows and the number of attributes.
+Level by level, every box is split in two, in the attribute in which it is widest, at a privately selected position that
+divides its records evenly. Then the centre of each group is measured (a private median of each attribute, or noisy
+sums), and its size. Depth and shares depend only on epsilon, the public number of rows and the number of attributes.
 """
 
 from fractions import Fraction
@@ -18,7 +18,7 @@ from scumble.methods.microaggregate.parameters import (
     Centre,
     Microaggregate,
     PartitionSettings,
-    settle,
+    partition_settings,
     split_label,
 )
 from scumble.methods.microaggregate.partition import Partition, middle, positions, widest_side
@@ -34,7 +34,7 @@ from scumble.privacy.holder import Holder
 
 
 class MicroaggregateMethod:
-    """The method, as the straight line calls it."""
+    """The method `microaggregate`."""
 
     name = "microaggregate"
     summary = "Groups of similar records with a centre and a noisy size, differentially private."
@@ -42,7 +42,7 @@ class MicroaggregateMethod:
 
     def plan(self, schema: Schema, parameters: Microaggregate) -> Plan:
         require_numbers(schema, self.name)
-        settings = settle(schema, parameters)
+        settings = partition_settings(schema, parameters)
         return Plan(
             guarantee=PureDP(epsilon=parameters.epsilon, unit=schema.unit),
             spends=settings.spends,
@@ -54,11 +54,11 @@ class MicroaggregateMethod:
         return record_release(self.groups(schema, parameters, holder), schema, parameters)
 
     def groups(self, schema: Schema, parameters: Microaggregate, holder: Holder) -> PublishedGroups:
-        """The groups that are published, before they are written out as records."""
+        """The published groups, before they are converted to records."""
         amounts = require_numbers(schema, self.name)
-        settings = settle(schema, parameters)
+        settings = partition_settings(schema, parameters)
         story: list[str] = []
-        partition = grow(schema, settings, holder, story)
+        partition = build_partition(schema, settings, holder, story)
         if settings.centre is Centre.MEAN:
             measured: Integers | None
             measured, centres = _means(partition, amounts, holder)
@@ -77,26 +77,26 @@ class MicroaggregateMethod:
         )
 
 
-def grow(schema: Schema, settings: PartitionSettings, holder: Holder, story: list[str]) -> Partition:
-    """Halve every box that has more than one code, once for each level of the plan."""
+def build_partition(schema: Schema, settings: PartitionSettings, holder: Holder, story: list[str]) -> Partition:
+    """Split every box that has more than one code in two, once for each level of the plan."""
     partition = Partition.whole(schema)
     for level in range(settings.depth):
         sides = {leaf: widest_side(schema, box) for leaf, box in enumerate(partition.boxes)}
-        asked = {leaf: side for leaf, side in sides.items() if side is not None}
-        if not asked:
+        divisible = {leaf: side for leaf, side in sides.items() if side is not None}
+        if not divisible:
             break
-        query = _balance(schema, partition, asked)
+        query = _balance(schema, partition, divisible)
         chosen = holder.choose_in_parts(query, spend=split_label(level))
         cuts = {
-            leaf: (asked[leaf], query.positions[line][choice])
+            leaf: (divisible[leaf], query.positions[line][choice])
             for line, (leaf, choice) in enumerate(zip(query.leaves, chosen, strict=True))
         }
-        story += [_tell(schema, level, side, cut) for side, cut in cuts.values()]
+        story += [_describe(schema, level, side, cut) for side, cut in cuts.values()]
         partition = partition.halve(cuts)
     return partition
 
 
-def _tell(schema: Schema, level: int, side: int, cut: int) -> str:
+def _describe(schema: Schema, level: int, side: int, cut: int) -> str:
     attribute = schema.attributes[side]
     assert isinstance(attribute.domain, Grid)
     return f"level {level + 1}: {attribute.name} at {attribute.domain.edge(cut)}"
@@ -114,10 +114,10 @@ def _balance(schema: Schema, partition: Partition, sides: dict[int, int]) -> Bal
 def _medians(
     schema: Schema, partition: Partition, settings: PartitionSettings, amounts: tuple[Amounts, ...], holder: Holder
 ) -> tuple[tuple[float, ...], ...]:
-    """For each attribute one private choice in every box; the boxes' own middles where nothing was planned."""
+    """A private median of each attribute in every box; the middle of each box if no medians are planned."""
     columns: list[list[float]] = []
     for side, scale in enumerate(amounts):
-        if settings.asks_centres:
+        if settings.measures_centres:
             query = _balance(schema, partition, dict.fromkeys(range(len(partition.boxes)), side))
             chosen = holder.choose_in_parts(query, spend=CENTRES)
             codes = [offered[choice] for offered, choice in zip(query.positions, chosen, strict=True)]
@@ -132,7 +132,7 @@ def _medians(
 def _means(
     partition: Partition, amounts: tuple[Amounts, ...], holder: Holder
 ) -> tuple[Integers, tuple[tuple[float, ...], ...]]:
-    """Sums over sizes, divided after the noise, inside their box. A box measured as empty has its middle as centre."""
+    """Noisy sums divided by noisy sizes, clamped to the box. A box measured as empty gets its middle as centre."""
     query = Sums(partition=partition, amounts=amounts)
     totals = holder.measure(query, spend=SUMS).reshape(len(partition.boxes), 1 + len(amounts))
     lows, highs = query.ends()
@@ -145,7 +145,8 @@ def _means(
 
 
 def usable_sizes(measured: Integers | None, schema: Schema) -> Integers:
-    """Whole sizes, none negative, that keep the public number of rows under replace, else the measured total."""
+    """Integer sizes, none negative, that add up to the public number of rows under replace, else to the measured
+    total."""
     if measured is None:
         assert schema.rows is not None
         return np.array([schema.rows], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Parameters of `microaggregate`, and the plan's arithmetic: how depth and shares follow from public facts."""
+"""Parameters of `microaggregate`, and how its plan computes depth and spends from public facts."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,17 +19,19 @@ from scumble.privacy.noise import selection_scale
 
 AUTO = Literal["auto"]
 DEEPEST = 10
-"""At most 1,024 groups by default: each costs a private choice for every attribute, about a millisecond."""
+"""At most 1,024 groups by default, because each takes a private selection for every attribute, about a millisecond."""
 
 SPLIT_SHARE = Fraction(1, 5)
 SIZE_SHARE = Fraction(1, 20)
 GROWTH = Fraction(7, 5)
-"""Each level costs 7/5 of the one above. A level's error in ranks, relative to its boxes, is 2^level / epsilon of the
-level; the sum of those at a fixed sum of epsilons is least for a growth of sqrt 2."""
+"""Each level gets 7/5 of the epsilon of the level above. The error in ranks of a level, relative to the size of its
+boxes, is proportional to 2^level divided by its epsilon. For a fixed total, the sum of these errors is least if
+epsilons grow by a factor of sqrt 2 per level."""
 PER_GROUP = 5
-TO_LOOK = 3
-"""A private median of a group is off by at most scale x ln(positions) ranks on average. Groups are made as small as
-five times that: a fifth of a group. A table that is not three times as large is not worth asking about at all."""
+PER_TABLE = 3
+"""The expected error of a private median is at most scale x ln(positions) ranks. Groups have at least five times as
+many records, so that the error is at most a fifth of a group. If the whole table has less than three times as many,
+neither splits nor centres are measured."""
 
 CENTRES, SIZES, SUMS = "median of an attribute in every group", "size of every group", "sums and size of every group"
 
@@ -39,12 +41,12 @@ def split_label(level: int) -> str:
 
 
 class Centre(StrEnum):
-    """What stands for a group."""
+    """What represents a group."""
 
     MEDIAN = "median"
-    """A private median of each attribute: nearest to the records in absolute distance."""
+    """A private median of each attribute. It minimizes the absolute distance to the records."""
     MEAN = "mean"
-    """Noisy sum over noisy size: averages of the release are averages of the table, up to noise."""
+    """Noisy sum divided by noisy size. Averages of the release estimate averages of the table."""
 
 
 class Microaggregate(Params):
@@ -53,10 +55,10 @@ class Microaggregate(Params):
     method_name = "microaggregate"
 
     epsilon: Annotated[Exact, Field(description="The privacy budget of the whole release.")]
-    centre: Annotated[Centre, Field(description="What stands for a group: median or mean.")] = Centre.MEDIAN
+    centre: Annotated[Centre, Field(description="What represents a group: median or mean.")] = Centre.MEDIAN
     depth: Annotated[
         Annotated[int, Field(ge=0, le=16)] | AUTO,
-        Field(description="How often boxes are halved, for 2^depth groups; from epsilon and rows by default."),
+        Field(description="Number of levels of splits, for 2^depth groups. By default computed from epsilon and rows."),
     ] = "auto"
 
     if TYPE_CHECKING:
@@ -68,54 +70,61 @@ class Microaggregate(Params):
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionSettings:
-    """Everything the plan decides."""
+    """Everything that the plan decides."""
 
     depth: int
     centre: Centre
-    asks_centres: bool
-    """False: the table is too small for its epsilon, and the public middle of the domain is published."""
+    measures_centres: bool
+    """False if the table is too small for its epsilon; then the middle of the public domain is published."""
     sized: bool
-    """False: one group under `replace`, whose size is public."""
+    """Whether sizes are measured. False for one group under `replace`, whose size is public."""
     spends: tuple[Spend, ...]
     notes: tuple[str, ...]
 
 
-def settle(schema: Schema, parameters: Microaggregate) -> PartitionSettings:
-    """The plan's arithmetic, from the schema and the parameters alone."""
+def partition_settings(schema: Schema, parameters: Microaggregate) -> PartitionSettings:
+    """Depth and spends, from the schema and the parameters only."""
     rows = schema.rows if schema.rows is not None else schema.rows_at_most
     if rows is None:
         raise InputError(
-            "microaggregate plans its groups by the public number of rows. Add `rows_at_most:` to the schema."
+            "microaggregate needs a public number of rows to plan its groups. Add `rows_at_most:` to the schema."
         )
     if parameters.depth == "auto":
-        depth = max((d for d in range(1, DEEPEST + 1) if _worth(schema, parameters, rows, d, PER_GROUP)), default=0)
+        depth = max(
+            (d for d in range(1, DEEPEST + 1) if _large_enough(schema, parameters, rows, d, PER_GROUP)), default=0
+        )
     else:
         depth = parameters.depth
-    starved = parameters.depth == "auto" and depth == 0 and not _worth(schema, parameters, rows, 0, TO_LOOK)
-    centre = Centre.MEDIAN if starved else parameters.centre
-    sized = starved or depth > 0 or schema.unit is Unit.ADD_REMOVE
-    spends = (*_split_spends(schema, parameters.epsilon, depth), *_group_spends(schema, parameters, depth, starved))
+    too_few_rows = (
+        parameters.depth == "auto" and depth == 0 and not _large_enough(schema, parameters, rows, 0, PER_TABLE)
+    )
+    centre = Centre.MEDIAN if too_few_rows else parameters.centre
+    sized = too_few_rows or depth > 0 or schema.unit is Unit.ADD_REMOVE
+    spends = (
+        *_split_spends(schema, parameters.epsilon, depth),
+        *_group_spends(schema, parameters, depth, too_few_rows),
+    )
     return PartitionSettings(
         depth=depth,
         centre=centre,
-        asks_centres=not starved,
+        measures_centres=not too_few_rows,
         sized=sized,
         spends=spends,
-        notes=_notes(rows, depth, starved),
+        notes=_notes(rows, depth, too_few_rows),
     )
 
 
-def _worth(schema: Schema, parameters: Microaggregate, rows: int, depth: int, times: int) -> bool:
-    """Whether groups of rows / 2^depth are `times` as large as the error of asking for their centres."""
-    spend = _group_spends(schema, parameters, depth, starved=False)[0]
-    # A median's bound is 1 a choice; sums have 1 + attributes times that for one vector.
-    bound = 1 if parameters.centre is Centre.MEDIAN else _doubled(schema) * (1 + len(schema.attributes))
+def _large_enough(schema: Schema, parameters: Microaggregate, rows: int, depth: int, times: int) -> bool:
+    """Whether groups of rows / 2^depth records are at least `times` as large as the error of their centres."""
+    spend = _group_spends(schema, parameters, depth, too_few_rows=False)[0]
+    # A median has sensitivity 1 per selection; the vector of sums has 1 + attributes times as much.
+    bound = 1 if parameters.centre is Centre.MEDIAN else _shared_factor(schema) * (1 + len(schema.attributes))
     scale = selection_scale(sensitivity=bound, monotone=True, epsilon=spend.epsilon)
     return rows >= 2**depth * times * float(scale) * log(POSITIONS)
 
 
-def _doubled(schema: Schema) -> int:
-    """A price shared by disjoint boxes counts twice under replace."""
+def _shared_factor(schema: Schema) -> int:
+    """The factor by which the price of a spend shared by disjoint boxes counts: 2 under replace, else 1."""
     return 2 if schema.unit is Unit.REPLACE else 1
 
 
@@ -124,36 +133,45 @@ def _split_spends(schema: Schema, epsilon: Fraction, depth: int) -> tuple[Spend,
     return tuple(
         Spend(
             label=split_label(level),
-            epsilon=epsilon * SPLIT_SHARE * weight / sum(weights) / _doubled(schema),
+            epsilon=epsilon * SPLIT_SHARE * weight / sum(weights) / _shared_factor(schema),
             shared=True,
-            purpose="a private choice of where each box is halved",
+            purpose="one private selection in each box: where it is split",
         )
         for level, weight in enumerate(weights)
     )
 
 
-def _group_spends(schema: Schema, parameters: Microaggregate, depth: int, starved: bool) -> tuple[Spend, ...]:
+def _group_spends(schema: Schema, parameters: Microaggregate, depth: int, too_few_rows: bool) -> tuple[Spend, ...]:
     left = parameters.epsilon * (1 - SPLIT_SHARE if depth else 1)
-    if starved:
-        return (Spend(label=SIZES, epsilon=left, purpose="too few rows for this epsilon to ask for anything else"),)
+    if too_few_rows:
+        return (
+            Spend(
+                label=SIZES,
+                epsilon=left,
+                purpose="discrete Laplace noise; too few rows for this epsilon to measure anything else",
+            ),
+        )
     if parameters.centre is Centre.MEAN:
-        return (Spend(label=SUMS, epsilon=left, purpose="discrete Laplace noise; divided after the noise"),)
+        return (Spend(label=SUMS, epsilon=left, purpose="discrete Laplace noise on every sum and size"),)
     sized = depth > 0 or schema.unit is Unit.ADD_REMOVE
     sizes = parameters.epsilon * SIZE_SHARE if sized else Fraction(0)
     attributes = len(schema.attributes)
     centres = Spend(
         label=CENTRES,
-        epsilon=(left - sizes) / attributes / _doubled(schema),
+        epsilon=(left - sizes) / attributes / _shared_factor(schema),
         times=attributes,
         shared=True,
-        purpose="a private choice of a balanced position in every box",
+        purpose="one private selection in each box: a position near the median",
     )
     counted = Spend(label=SIZES, epsilon=sizes, purpose="discrete Laplace noise on every size")
     return (centres, counted) if sized else (centres,)
 
 
-def _notes(rows: int, depth: int, starved: bool) -> tuple[str, ...]:
-    groups = f"{2**depth:,} groups of about {rows // 2**depth:,} records, from {rows:,} rows and epsilon."
-    if starved:
-        return (groups, "Too few rows for this epsilon: the centre is the middle of the public domain.")
+def _notes(rows: int, depth: int, too_few_rows: bool) -> tuple[str, ...]:
+    groups = f"{2**depth:,} groups of about {rows // 2**depth:,} records each, for {rows:,} rows and this epsilon."
+    if too_few_rows:
+        return (
+            groups,
+            "There are too few rows for this epsilon: the middle of the public domain is published as centre.",
+        )
     return (groups,)

@@ -1,7 +1,6 @@
-"""A partition of the public domain into boxes, grown by halving boxes; and the public positions where one may be cut.
+"""Partitions of the public domain into boxes, and the public positions at which a box may be split.
 
-Nothing here sees a row but `Partition.leaf_of`, which routes coded rows to their boxes, inside the holder or at the
-custodian's.
+Only `Partition.leaf_of` reads rows: it finds the box of each coded row. It is called by queries, inside the holder.
 """
 
 import math
@@ -18,7 +17,7 @@ from scumble.model.taxonomy import Grid
 from scumble.privacy.query import Box
 
 POSITIONS = 32
-"""How many places of a box are offered, whatever its length: a long domain costs no more than a short one."""
+"""The number of positions offered in a box of any length, so that a long domain costs no more than a short one."""
 ROWS_AT_ONCE = 1 << 17
 
 RoutedCodes = npt.NDArray[np.int32]
@@ -26,8 +25,11 @@ RoutedCodes = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, kw_only=True)
 class Partition:
-    """A binary tree in flat tuples. Node i is halved along `side[i]` before the code `position[i]`, its children being
-    nodes `below[i]` and `below[i] + 1`; a leaf has side -1 and its number in `below`. `boxes` are its leaves."""
+    """A binary tree in flat tuples, whose leaves are `boxes`.
+
+    Node i is split along attribute `side[i]` before the code `position[i]`. Its children are the nodes `below[i]` and
+    `below[i] + 1`. A leaf has side -1 and its number in `below`.
+    """
 
     boxes: tuple[Box, ...]
     side: tuple[int, ...] = (-1,)
@@ -36,11 +38,11 @@ class Partition:
 
     @classmethod
     def whole(cls, schema: Schema) -> "Partition":
-        """One box: the public domain."""
+        """The partition with a single box: the public domain."""
         return cls(boxes=(tuple((0, attribute.domain.size) for attribute in schema.attributes),))
 
     def halve(self, cuts: Mapping[int, tuple[int, int]]) -> "Partition":
-        """The finer partition in which leaf -> (side, position) says how each leaf is halved; the others stay."""
+        """Split leaves in two. `cuts` maps a leaf to the side and the position of its split; other leaves stay."""
         side, position, below = list(self.side), list(self.position), list(self.below)
         boxes: list[Box] = []
         for node in sorted((n for n in range(len(side)) if side[n] < 0), key=lambda n: self.below[n]):
@@ -61,14 +63,14 @@ class Partition:
         return Partition(boxes=tuple(boxes), side=tuple(side), position=tuple(position), below=tuple(below))
 
     def leaf_of(self, codes: RoutedCodes) -> Integers:
-        """The number of the box in which each row lies."""
+        """The number of the box that contains each row."""
         leaves = np.empty(len(codes), dtype=np.int64)
         side, position, below = (np.array(values, dtype=np.int64) for values in (self.side, self.position, self.below))
         _route(codes, side, position, below, leaves)
         return leaves
 
     def routed(self, block: Block) -> Iterator[tuple[RoutedCodes, Integers]]:
-        """The rows of a block as a matrix of codes with the box of each, some rows at a time."""
+        """Chunks of the rows of a block: a matrix of codes, and the box of each row."""
         for start in range(0, len(block[0]), ROWS_AT_ONCE):
             codes = np.stack([column[start : start + ROWS_AT_ONCE].astype(np.int32) for column in block], axis=1)
             yield codes, self.leaf_of(codes)
@@ -84,11 +86,11 @@ def _route(codes, side, position, below, leaves):  # type: ignore[no-untyped-def
 
 
 def positions(grid: Grid, low: int, high: int) -> tuple[int, ...]:
-    """RoutedCodes inside [low, high), ascending, evenly spaced on a logarithmic scale from zero; some may be repeated.
+    """Codes inside [low, high), ascending, evenly spaced on a logarithmic scale from zero; some may be repeated.
 
-    Amounts have no preferred size (Benford's law), and public bounds are generous: values crowd near zero. So positions
-    have equal steps in sign(x) ln(1 + |x|), x being the value in steps of the grid. Far from zero, as for years, that
-    is nearly even spacing. Irregular cells, whose edges somebody chose, are evenly spaced by number.
+    Amounts often vary over orders of magnitude (Benford's law), and public bounds are generous, so values crowd near
+    zero. Positions are therefore evenly spaced in sign(x) ln(1 + |x|), where x is the value in steps of the grid. Far
+    from zero, as for years, this is nearly even spacing. On an irregular grid, positions are evenly spaced by code.
 
     >>> from decimal import Decimal
     >>> money = Grid.regular(low=Decimal(0), high=Decimal(10**6), step=Decimal(1))
@@ -110,7 +112,7 @@ def positions(grid: Grid, low: int, high: int) -> tuple[int, ...]:
 
 
 def middle(grid: Grid, low: int, high: int) -> int:
-    """The code halfway along `positions`: what is published of a box when nothing can be afforded to be asked."""
+    """The code halfway along `positions`, published for a box whose centre is not measured."""
     return positions(grid, low, high)[POSITIONS // 2]
 
 
@@ -119,7 +121,8 @@ def _logarithm(value: float) -> float:
 
 
 def widest_side(schema: Schema, box: Box) -> int | None:
-    """The attribute in which a box is the largest part of its domain, the first among equals; None: a single code."""
+    """The attribute in which a box is the largest fraction of the domain, the first among equals. None if the box has
+    a single code."""
     widths = [
         (high - low) / attribute.domain.size if high - low > 1 else 0.0
         for attribute, (low, high) in zip(schema.attributes, box, strict=True)

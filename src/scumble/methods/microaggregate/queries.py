@@ -1,4 +1,4 @@
-"""What is asked of the rows: balanced places in boxes, sizes of boxes, sums in boxes. PROOF.md holds the arguments."""
+"""The queries: balanced positions in boxes, sizes of boxes, sums in boxes (proofs: PROOF.md, section 2)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,15 +13,16 @@ from scumble.model.guarantee import Unit
 from scumble.privacy.query import Box, RowChoice, RowMeasurement, Sensitivity
 
 RESOLUTION = 1 << 20
-"""Sums are taken of whole numbers between -2^20 and 2^20, the ends of a box in one attribute."""
+"""Sums add integers between -2^20 and 2^20, which stand for the ends of a box in one attribute."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Balance(RowChoice):
     """For some leaves of a partition, how evenly each position divides the leaf's records in one attribute.
 
-    The score of a position is the smaller of two numbers: the leaf's records before it and those from it on. The best
-    one is a median. Leaf `leaves[i]` is asked about attribute `sides[i]` at `positions[i]`, which ascend.
+    The score of a position is the smaller of two numbers: the leaf's records before it, and the others. The position
+    with the highest score is a median. Leaf `leaves[i]` is scored in attribute `sides[i]` at the ascending
+    `positions[i]`.
     """
 
     partition: Partition
@@ -46,15 +47,16 @@ class Balance(RowChoice):
         return np.minimum(before[:, :-1], before[:, -1:] - before[:, :-1])
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
-        """A record of the leaf lies before a position or not, so adding it raises one of the two numbers by one and the
-        smaller by 0 or 1: bound 1, monotone. Replacing it changes the smaller by -1, 0 or 1. No other leaf moves."""
+        """A record of the leaf lies before a position or not. So adding it raises one of the two numbers by one and the
+        smaller by 0 or 1: bound 1, monotone. Replacing it changes the smaller by -1, 0 or 1. The scores of other
+        leaves do not change."""
         del unit
         return Sensitivity(bound=1, monotone=True)
 
 
 @compiled
 def _count_bins(codes, leaves, line, sides, places, bins):  # type: ignore[no-untyped-def]
-    """Bin b of a line counts the records with exactly b positions at or before them."""
+    """Bin b of a line counts the records whose code is at or above exactly b of the positions."""
     for row in range(len(codes)):
         number = line[leaves[row]]
         if number < 0:
@@ -72,7 +74,7 @@ def _count_bins(codes, leaves, line, sides, places, bins):  # type: ignore[no-un
 
 @dataclass(frozen=True, kw_only=True)
 class Sizes(RowMeasurement):
-    """How many records lie in each box of a partition."""
+    """The number of records in each box of a partition."""
 
     partition: Partition
 
@@ -84,17 +86,17 @@ class Sizes(RowMeasurement):
         return sizes
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
-        """A record lies in one box. Added or removed it changes one size by one, replaced at most two."""
+        """A record lies in one box. Adding or removing it changes one size by one; replacing it changes at most two."""
         return Sensitivity(bound=1 if unit is Unit.ADD_REMOVE else 2)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sums(RowMeasurement):
-    """For each box its size and, for each attribute, the sum of its records' places between the ends of the box.
+    """For each box its size and, for each attribute, the sum of its records' positions between the ends of the box.
 
-    A place is -2^20 at the lowest amount of the box, 2^20 at the highest, rounded down; 0 where the box has a single
-    amount. Sizes are in units of 2^-20, so that they and the sums get noise of one scale. The vector has a line of
-    1 + attributes entries for each box.
+    A record's position is linear in its amount: -2^20 at the lowest amount of the box and 2^20 at the highest, rounded
+    down; 0 if the box has a single amount. Sizes are in units of 2^-20, so that the same noise scale suits them and the
+    sums. The vector has 1 + attributes entries for each box.
     """
 
     partition: Partition
@@ -120,8 +122,8 @@ class Sums(RowMeasurement):
         return lows, highs
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
-        """A record lies in one box, where it counts 2^20 in the size and at most 2^20 in absolute value in each sum.
-        Replacing it is removing one and adding another."""
+        """A record lies in one box. It adds 2^20 to the size and at most 2^20 in absolute value to each sum. Replacing
+        is removing one record and adding another."""
         bound = RESOLUTION * (1 + len(self.amounts))
         return Sensitivity(bound=bound if unit is Unit.ADD_REMOVE else 2 * bound)
 
