@@ -3,6 +3,7 @@
 The verbs, the same as on the command line:
 
 - `plan`: what a release would cost, before any row is read;
+- `check_rows`: how the rows fit their schema, before anything is spent; for the data owner only;
 - `release`: reserve the budget, publish, settle; `join`: the same for several owners together;
 - `load_release`: read a release back, of any kind; `load_cells`, `load_records` and `load_blurred` read one kind;
 - `to_frame`: the table of a release in pandas, polars, Arrow or Spark; `NoisyCellsClassifier`: a decision tree that
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from scumble.errors import BudgetError, CheckError, InputError, Interrupted, ScumbleError
     from scumble.files.release_frames import to_frame
     from scumble.files.schema_file import read_schema, write_schema
+    from scumble.flows.check_rows import RowsCheck, check_rows
     from scumble.flows.evaluate import evaluate
     from scumble.flows.join import Joined, join
     from scumble.flows.load import load_blurred, load_cells, load_records, load_release
@@ -82,6 +84,7 @@ __all__ = [
     "PureDP",
     "RecordRelease",
     "Release",
+    "RowsCheck",
     "Schema",
     "ScumbleError",
     "Spend",
@@ -90,6 +93,7 @@ __all__ = [
     "Unproven",
     "audit",
     "check_method",
+    "check_rows",
     "datasets",
     "evaluate",
     "join",
@@ -129,6 +133,10 @@ _NAMES_OF_MODULES = {
     "files.schema_file": (
         "read_schema",
         "write_schema",
+    ),
+    "flows.check_rows": (
+        "RowsCheck",
+        "check_rows",
     ),
     "flows.evaluate": ("evaluate",),
     "flows.join": (

@@ -9,11 +9,12 @@ import pyarrow.parquet as pq
 import typer
 
 from scumble.cli.options import Delimiter, Json, delimiter_of
-from scumble.cli.output import err, out, print_json, print_table
+from scumble.cli.output import err, out, print_json, print_table, print_text
 from scumble.errors import InputError
 from scumble.files.hierarchy_file import write_hierarchy
 from scumble.files.schema_draft import DRAFT_HEADING, draft_schema
 from scumble.files.schema_file import json_schema, read_schema, schema_text
+from scumble.flows.check_rows import PRIVATE, RowsCheck, check_rows
 from scumble.model.taxonomy import Grid, Tree
 from scumble.sources import CSVSource, ParquetSource, check_columns, open_source
 
@@ -67,27 +68,61 @@ def check(
     data: Annotated[
         str | None, typer.Argument(help="A table whose header is checked against the schema.", show_default=False)
     ] = None,
+    rows: Annotated[
+        bool, typer.Option("--rows", help="Also read the rows and report, for you only, how they fit the schema.")
+    ] = False,
     delimiter: Delimiter = ",",
     json: Json = False,
 ) -> None:
-    """Check a schema file and, optionally, the header of a table. No row is read."""
+    """Check a schema file and, optionally, the header of a table. Rows are read only with --rows."""
     public = read_schema(schema)
-    if data is not None:
+    if rows and data is None:
+        raise InputError("`--rows` reads the rows of a table, and none was given. Name it: schema check SCHEMA DATA.")
+    checked = None
+    if data is not None and rows:
+        checked = check_rows(public, data, delimiter=delimiter_of(delimiter))
+    elif data is not None:
         check_columns(open_source(data, delimiter=delimiter_of(delimiter)), public.columns)
     unconfirmed = [attribute.name for attribute in public.attributes if attribute.unconfirmed]
     if json:
         sizes = {attribute.name: attribute.domain.size for attribute in public.attributes}
-        print_json({"schema": str(schema), "unit": public.unit.value, "values": sizes, "unconfirmed": unconfirmed})
+        found = {} if checked is None else {"rows": checked.to_json()}
+        print_json(
+            {"schema": str(schema), "unit": public.unit.value, "values": sizes, "unconfirmed": unconfirmed, **found}
+        )
         return
-    rows = []
+    lines = []
     for attribute in public.attributes:
         kind = (
             "class" if attribute.name == public.target else "numbers" if isinstance(attribute.domain, Grid) else "tree"
         )
-        rows.append([attribute.name, kind, f"{attribute.domain.size:,}", attribute.outside.value])
-    print_table(f"{schema}, unit {public.unit.value}", ["attribute", "kind", "values", "outside"], rows)
+        lines.append([attribute.name, kind, f"{attribute.domain.size:,}", attribute.outside.value])
+    print_table(f"{schema}, unit {public.unit.value}", ["attribute", "kind", "values", "outside"], lines)
     if unconfirmed:
         out.print(f"Unconfirmed, so not ready for a release: {', '.join(unconfirmed)}.")
+    if checked is not None:
+        print_rows_check(checked)
+
+
+def print_rows_check(checked: RowsCheck) -> None:
+    """Print how rows fit their schema, marked as private."""
+    out.print()
+    print_text(f"PRIVATE. {PRIVATE}")
+    rows = []
+    for each in checked.attributes:
+        common = ", ".join(f"{value.text!r} x {value.times:,}" for value in each.commonest)
+        numbers = (each.missing, each.unknown, each.unreadable, each.outside, each.clamped, each.dropped)
+        rows.append([each.name, *(f"{number:,}" if number else "-" for number in numbers), common])
+    heads = ["attribute", "missing", "unknown", "not a number", "out of range", "clamped", "drops rows", "commonest"]
+    print_table(f"{checked.rows:,} rows; {checked.kept:,} would remain", heads, rows)
+    if checked.unused_columns:
+        print_text(
+            f"Columns that the schema does not name, and a release never reads: {', '.join(checked.unused_columns)}."
+        )
+    for line in checked.advice:
+        print_text(f"  {line}")
+    if not checked.advice:
+        out.print("  Every value fits.")
 
 
 @schema_app.command("format")

@@ -1,0 +1,182 @@
+"""`check_rows`: how the rows of a table fit its schema, for the data owner only.
+
+It reads the rows before anything is spent and charges nothing. Its result is computed without noise and is not covered
+by any guarantee. What is wrong with a value is decided by `scumble.model.values.read_value`; which rows remain is
+decided by the coders of `scumble.engines.coding`, which every release uses.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from scumble.engines.coding import coder, read_numbers
+from scumble.flows.plan import schema_of
+from scumble.flows.row_advice import AttributeRows, FlawedValue, advice_of
+from scumble.model.guarantee import Unit
+from scumble.model.schema import Attribute, Schema
+from scumble.model.taxonomy import Grid
+from scumble.model.values import Flaw, Value, read_value
+from scumble.sources import check_columns, open_source
+
+PRIVATE = (
+    "For the data owner only: these figures are computed from the rows without noise and are not covered by any "
+    "guarantee. Do not publish them. Nothing was charged."
+)
+MOST_DISTINCT = 5_000
+"""So many different flawed values of an attribute are counted one by one."""
+LONGEST_VALUE = 200
+"""Values are shown up to this number of characters."""
+SHOWN = 5
+"""The commonest flawed values that are reported for an attribute."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowsCheck:
+    """How the rows of a table fit its schema. Private: computed without noise."""
+
+    rows: int
+    kept: int
+    """The rows that a release would use. The others are dropped."""
+    unused_columns: tuple[str, ...]
+    """Columns of the table that the schema does not name. They are never read."""
+    attributes: tuple[AttributeRows, ...]
+    advice: tuple[str, ...]
+    """What to look at in the schema, as sentences, attribute by attribute."""
+
+    @property
+    def dropped(self) -> int:
+        return self.rows - self.kept
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "private": PRIVATE,
+            "rows": self.rows,
+            "kept": self.kept,
+            "dropped": self.dropped,
+            "unused_columns": list(self.unused_columns),
+            "attributes": {attribute.name: attribute.to_json() for attribute in self.attributes},
+            "advice": list(self.advice),
+        }
+
+
+def check_rows(schema: Schema | str | Path, data: Any, *, delimiter: str = ",") -> RowsCheck:
+    """Read a table and report which of its values do not fit the schema. For the data owner only.
+
+    `data` is anything that `release` reads. No ledger is opened and nothing is charged: do not publish the result.
+    """
+    public = schema_of(schema)
+    source = open_source(data, delimiter=delimiter)
+    check_columns(source, public.columns)
+    tallies = [_Tally(attribute) for attribute in public.attributes]
+    rows = kept = 0
+    for batch in source.batches(public.columns):
+        masks = [tally.add(batch.column(tally.attribute.name)) for tally in tallies]
+        rows += len(batch)
+        kept += int(np.logical_and.reduce(masks).sum())
+    found = tuple(tally.result(rows) for tally in tallies)
+    named = {*(attribute.name for attribute in public.attributes), *public.identifiers}
+    return RowsCheck(
+        rows=rows,
+        kept=kept,
+        unused_columns=tuple(name for name in source.columns() if name not in named),
+        attributes=found,
+        advice=(
+            *_row_advice(public, rows, kept),
+            *(line for tally, each in zip(tallies, found, strict=True) for line in advice_of(tally.attribute, each)),
+        ),
+    )
+
+
+def _row_advice(schema: Schema, rows: int, kept: int) -> Iterator[str]:
+    if schema.unit is Unit.REPLACE and schema.rows != rows:
+        yield f"The schema says `rows: {schema.rows}`, and the table has {rows:,}: a release is refused."
+    if schema.rows_at_most is not None and kept > schema.rows_at_most:
+        yield f"The schema says `rows_at_most: {schema.rows_at_most}`, and {kept:,} rows remain: raise the bound."
+    if rows and kept < rows:
+        yield f"{rows - kept:,} of {rows:,} rows ({100 * (rows - kept) / rows:.1f} %) would be dropped."
+
+
+class _Tally:
+    """Counts the flawed values of one attribute, in bounded memory."""
+
+    def __init__(self, attribute: Attribute) -> None:
+        self.attribute = attribute
+        self._code = coder(attribute)
+        self._flaws: Counter[Flaw] = Counter()
+        self._values: Counter[tuple[Flaw, str]] = Counter()
+        self._dropped = self._clamped = 0
+        self._pruned = False
+
+    def add(self, column: pa.Array) -> npt.NDArray[np.bool_]:
+        """Count a column and return which of its rows are kept."""
+        coded = self._code(column)
+        kept = np.ones(len(column), dtype=np.bool_) if coded.kept is None else coded.kept
+        self._dropped += int((~kept).sum())
+        for value, times in _suspects(self.attribute, column):
+            reading = read_value(self.attribute, value)
+            flaw = reading.flaw
+            if flaw is not None:
+                coded_as_missing = flaw is Flaw.MISSING and self.attribute.missing_code is not None
+                self._clamped += 0 if reading.code is None or coded_as_missing else times
+                self._flaws[flaw] += times
+                self._values[flaw, "" if value is None else str(value)[:LONGEST_VALUE]] += times
+        if len(self._values) > 2 * MOST_DISTINCT:
+            self._values = Counter(dict(self._values.most_common(MOST_DISTINCT)))
+            self._pruned = True
+        return kept
+
+    def result(self, rows: int) -> AttributeRows:
+        common = [(key, times) for key, times in self._values.most_common() if key[0] is not Flaw.MISSING]
+        return AttributeRows(
+            name=self.attribute.name,
+            rows=rows,
+            missing=self._flaws[Flaw.MISSING],
+            unknown=self._flaws[Flaw.UNKNOWN],
+            unreadable=self._flaws[Flaw.UNREADABLE],
+            outside=self._flaws[Flaw.OUTSIDE],
+            dropped=self._dropped,
+            clamped=self._clamped,
+            commonest=tuple(FlawedValue(text=text, flaw=flaw, times=times) for (flaw, text), times in common[:SHOWN]),
+            exact=not self._pruned,
+        )
+
+
+def _suspects(attribute: Attribute, column: pa.Array) -> Iterator[tuple[Value, int]]:
+    """The different values of a column with their frequencies, without numbers that lie inside the range."""
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    values, places = column.dictionary, column.indices.fill_null(len(column.dictionary)).to_numpy()
+    times = np.bincount(places, minlength=len(values) + 1)
+    wanted = times[:-1] > 0
+    if isinstance(attribute.domain, Grid) and not _is_short_float(values.type):
+        edges, numbers = attribute.domain.edge_floats, read_numbers(values, attribute.missing)
+        wanted &= ~((numbers >= edges[0]) & (numbers < edges[-1]))
+    chosen = np.flatnonzero(wanted)
+    yield from zip(_python_values(values.take(pa.array(chosen))), times[chosen].tolist(), strict=True)
+    if times[-1]:
+        yield None, int(times[-1])
+
+
+def _is_short_float(kind: pa.DataType) -> bool:
+    return pa.types.is_float32(kind) or pa.types.is_float16(kind)
+
+
+def _python_values(values: pa.Array) -> list[Value]:
+    """The values as the codec reads them, with floats of low precision as the shortest decimal."""
+    kind = values.type
+    if _is_short_float(kind):
+        numbers = values.to_numpy(zero_copy_only=False)
+        return [float(number) if not np.isfinite(number) else Decimal(str(number)) for number in numbers]
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+        return [None if value is None else value.decode("utf-8", "replace") for value in values.to_pylist()]
+    if not (pa.types.is_primitive(kind) or pa.types.is_decimal(kind)) or pa.types.is_temporal(kind):
+        values = values.cast(pa.string())
+    result: list[Value] = values.to_pylist()
+    return result
