@@ -19,7 +19,7 @@ from scumble.model.local.randomized_attribute import RandomizedAttribute
 from scumble.model.schema import Attribute
 from scumble.model.taxonomy import Grid
 from scumble.model.values import Flaw, Value, read_value, text_of
-from scumble.privacy.noise import KeyedWords, Keying, SystemWords, Words
+from scumble.privacy.noise import KeyedWords, Keying, RowNumbers, SystemWords, Words
 
 FIRST = np.ones(1, dtype=np.int64)
 """The occurrence number of a single record."""
@@ -45,6 +45,8 @@ def perturb_block(
         raise InputError(
             "A secret fixes the noise of each entity, but no entities are given. Give a column that identifies them."
         )
+    if entities is not None and occurrences is None:
+        occurrences = RowNumbers().number(entities)
     result = {}
     for name in model.reported:
         codes = columns[name]

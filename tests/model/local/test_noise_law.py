@@ -147,6 +147,14 @@ def test_a_local_epsilon_that_promises_nothing_is_refused(epsilon: str) -> None:
         response_weights(10, Fraction(epsilon))
 
 
+def test_a_response_so_even_that_rounding_breaks_its_law_is_refused() -> None:
+    """A million values share 2^62 words. Rounding up the weight of the others takes 2e-7 of the true value's weight."""
+    with pytest.raises(InputError, match="62-bit"):
+        response_weights(10**6, Fraction(1, 10**8))
+    truth, other = response_weights(10**6, Fraction(1, 10**6))
+    assert other <= exp_below(Fraction(1, 10**6)) * truth
+
+
 def respond(size: int) -> Channel:
     truth, other = response_weights(size, Fraction(1))
     return ReplacementChannel(size=size, truth=truth, other=other)

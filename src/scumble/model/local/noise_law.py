@@ -136,14 +136,21 @@ def _within(weights: Integers, bound: Fraction) -> bool:
 def response_weights(size: int, epsilon: Fraction) -> tuple[int, int]:
     """k-ary randomized response (Kairouz, Oh & Viswanath 2014): the weights of the true value and of each other value.
 
-    The true value may be at most e^epsilon times as likely as another value: `truth <= bound * other` in integers.
+    The true value may be at most e^epsilon times as likely as another value, and another value at most e^epsilon times
+    as likely as the true one. Both are checked in integers; rounding breaks the second one if epsilon is tiny.
     """
     check_local_epsilon(epsilon)
     if size == 1:
         return TOTAL, 0
-    other = math.ceil(TOTAL / (exp_below(epsilon) + size - 1))
+    bound = exp_below(epsilon)
+    other = math.ceil(TOTAL / (bound + size - 1))
     truth = TOTAL - (size - 1) * other
-    assert 0 < truth <= exp_below(epsilon) * other
+    assert truth <= bound * other
+    if truth <= 0 or other > bound * truth:
+        raise InputError(
+            f"Randomized response over {size:,} values at epsilon {budget_text(epsilon)} does not fit 62-bit weights. "
+            "Use fewer values or a larger epsilon."
+        )
     return truth, other
 
 
