@@ -150,7 +150,7 @@ def test_a_release_prints_what_it_made(
     ended = release(engine=engine, epsilon="20", json=True, **options)
     assert ended.err == ""
     printed = ended.json
-    assert list(printed) == ["release", "guarantee", "spends", "cells", "recommended", "seconds"]
+    assert list(printed) == ["release", "guarantee", "spends", "cells", "recommended", "warnings", "seconds"]
     assert printed["release"] == "out"
     assert printed["guarantee"] == {"kind": "PureDP", "epsilon": "20", "unit": "add-remove"}
     assert all({"label", "epsilon", "times"} <= set(spend) for spend in printed["spends"])

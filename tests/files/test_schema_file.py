@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
+from ruamel.yaml.events import ScalarEvent
 from strategies import ODD_LABELS, cuts, schemas
 
 from scumble.demo.patients import PATIENTS_SCHEMA
@@ -64,6 +65,71 @@ def test_odd_names_come_back() -> None:
         identifiers=("\x85 too",),
     )
     assert parse_schema(schema_text(schema)) == schema
+
+
+YAML_1_1 = [
+    r"yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF|y|Y|n|N",
+    r"[-+]?(?:[0-9][0-9_]*)\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?",
+    r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
+    r"[-+]?0b[0-1_]+|[-+]?0[0-7_]+|[-+]?(?:0|[1-9][0-9_]*)|[-+]?0x[0-9a-fA-F_]+|[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+",
+    r"<<|~|null|Null|NULL||=",
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt]|[ \t]+)[0-9]{1,2}:[0-9]{2}:[0-9]{2}.*",
+]
+"""What PyYAML, a reader of YAML 1.1, takes for something else than text where it is not quoted."""
+YAML_1_2 = [
+    r"true|True|TRUE|false|False|FALSE|null|Null|NULL|~|",
+    r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+",
+    r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
+]
+NOT_TEXT = re.compile("|".join(f"(?:{pattern})" for pattern in YAML_1_1 + YAML_1_2))
+
+
+def plain_scalars(text: str) -> set[str]:
+    """The scalars without quotes."""
+    return {
+        event.value
+        for event in YAML(typ="safe", pure=True).parse(text)
+        if isinstance(event, ScalarEvent) and event.style is None
+    }
+
+
+AMBIGUOUS = (
+    *(
+        "no",
+        "No",
+        "YES",
+        "on",
+        "Off",
+        "y",
+        "n",
+        "true",
+        "NULL",
+        "~",
+        "",
+        "010",
+        "1:30",
+        "0o17",
+        "0b1",
+        "1_000",
+        "+.inf",
+    ),
+    *("2024-05-01", "2001-1-1 1:01:01", "1e3", ".5", "=", "<<", ".NaN", "-1", "0x1F", "-.Inf", "12e03", "1.", "+12"),
+)
+
+
+@given(
+    st.lists(st.sampled_from(AMBIGUOUS) | st.from_regex(NOT_TEXT, fullmatch=True), unique=True, min_size=1, max_size=6)
+)
+def test_no_reader_of_yaml_takes_a_label_for_something_else(names: list[str]) -> None:
+    tree = Tree.nested({"Any": dict.fromkeys(names)})
+    columns = tuple(
+        Attribute(name=f"{name} {place}", domain=tree, outside=Outside.DROP) for place, name in enumerate(names)
+    )
+    target = Attribute(name="no", domain=Tree.flat(names), outside=Outside.DROP, missing=names[0])
+    schema = Schema(attributes=(*columns, target), target="no")
+    text = schema_text(schema)
+    assert parse_schema(text) == schema
+    assert not {scalar for scalar in plain_scalars(text) if NOT_TEXT.fullmatch(scalar)} - {""}
 
 
 def test_a_target_keeps_its_taxonomy() -> None:

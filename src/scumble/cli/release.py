@@ -67,6 +67,8 @@ def release(
         print_json(published.to_json())
     else:
         print_published(published)
+    for warning in published.warnings:
+        print_text(f"warning: {warning}", err)
 
 
 def print_published(published: flow.Published) -> None:

@@ -15,6 +15,7 @@ from scumble.files.hierarchy_file import write_hierarchy
 from scumble.files.schema_draft import DRAFT_HEADING, draft_schema
 from scumble.files.schema_file import json_schema, read_schema, schema_text
 from scumble.flows.check_rows import PRIVATE, RowsCheck, check_rows
+from scumble.flows.plan import refuse_private_rows
 from scumble.model.taxonomy import Grid, Tree
 from scumble.sources import CSVSource, ParquetSource, check_columns, open_source
 
@@ -76,6 +77,7 @@ def check(
 ) -> None:
     """Check a schema file and, optionally, the header of a table. Rows are read only with --rows."""
     public = read_schema(schema)
+    refuse_private_rows(public)
     if rows and data is None:
         raise InputError("`--rows` reads the rows of a table, and none was given. Name it: schema check SCHEMA DATA.")
     checked = None

@@ -3,6 +3,7 @@
 Every scalar is read as text, so that names stay exact (`no` is not false) and decimals are not rounded.
 """
 
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from io import StringIO
@@ -12,7 +13,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
-from ruamel.yaml.scalarstring import DoubleQuotedScalarString
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString, SingleQuotedScalarString
 
 from scumble.errors import InputError
 from scumble.files.hierarchy_file import read_hierarchy
@@ -22,6 +23,8 @@ from scumble.model.taxonomy import Domain, Grid, Nested, Tree
 from scumble.model.validation import first_problem
 
 FORMAT = "schema/1"
+NOT_PLAIN_TEXT = re.compile(r"|[-+.]?[0-9].*|[-+]?\.(inf|nan)|~|null|y|n|yes|no|true|false|on|off|=|<<", re.IGNORECASE)
+"""Texts that a reader of YAML 1.1 or 1.2 may take for a number, a date, a boolean, null or a merge key."""
 
 
 class _Part(BaseModel):
@@ -248,12 +251,16 @@ def yaml_text(data: Mapping[str, Any], *, heading: str = "") -> str:
 
 
 def _exact(data: Any) -> Any:
-    """The same data, with text that plain YAML would change in double quotes."""
+    """The same data, with quotes around every text that a reader of YAML 1.1 or 1.2 could take for something else."""
     if isinstance(data, Mapping):
         return {_exact(key): _exact(value) for key, value in data.items()}
     if isinstance(data, list):
         return [_exact(value) for value in data]
-    return DoubleQuotedScalarString(data) if isinstance(data, str) and not data.isprintable() else data
+    if not isinstance(data, str):
+        return data
+    if not data.isprintable():
+        return DoubleQuotedScalarString(data)
+    return SingleQuotedScalarString(data) if NOT_PLAIN_TEXT.fullmatch(data) else data
 
 
 def write_schema(schema: Schema, path: Path, *, heading: str = "") -> None:

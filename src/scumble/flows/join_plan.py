@@ -14,7 +14,7 @@ from typing import Any
 from scumble.errors import InputError
 from scumble.files.atomic_folder import staging
 from scumble.files.schema_file import schema_data
-from scumble.flows.plan import schema_of
+from scumble.flows.plan import refuse_private_rows, schema_of
 from scumble.joint.holder import joint_plan
 from scumble.joint.network.certificates import make_key, read_certificate
 from scumble.joint.protocol.roles import default_threshold
@@ -94,6 +94,8 @@ def write_agreement(
     unknown = set(given) - set(parties)
     if unknown:
         raise InputError(f"--certificate names {sorted(unknown)[0]!r}, which is not a party. Add it with --party.")
+    public = schema_of(schema)
+    refuse_private_rows(public)
     named = method_named(method)
     chosen = named.parameters(**named.parameters.jointly(parameters))
     computing = sum(bool(party["computes"]) for party in parties.values())
@@ -111,7 +113,7 @@ def write_agreement(
                 "rows_at_most": rows_at_most,
                 "deadlines": dict(deadlines or {}),
                 "parties": {name: {**party, "certificate": pinned[name]} for name, party in parties.items()},
-                "schema": schema_data(schema_of(schema)),
+                "schema": schema_data(public),
             }
         )
         prepare(agreement)

@@ -6,9 +6,11 @@ Neither Arrow nor an engine is imported here, so a plan is printed without waiti
 from pathlib import Path
 from typing import Any
 
+from scumble.errors import InputError
 from scumble.files.schema_file import read_schema
 from scumble.methods import method_and_parameters
 from scumble.methods.method import Params
+from scumble.model.guarantee import Unit
 from scumble.model.plan import Plan
 from scumble.model.schema import Schema
 
@@ -16,6 +18,15 @@ from scumble.model.schema import Schema
 def schema_of(schema: Schema | str | Path) -> Schema:
     """A schema, read from its file where a path is given."""
     return schema if isinstance(schema, Schema) else read_schema(Path(schema))
+
+
+def refuse_private_rows(schema: Schema) -> None:
+    """Refuse an exact number of rows under add-remove, where it is private and would be published with the schema."""
+    if schema.unit is Unit.ADD_REMOVE and schema.rows is not None:
+        raise InputError(
+            f"The schema says `rows: {schema.rows}`. Under `unit: add-remove` the exact number of rows is private. "
+            "Delete the line, or write `rows_at_most:` with a public upper bound."
+        )
 
 
 def plan(*, schema: Schema | str | Path, method: str | Params = "diffgen", **parameters: Any) -> Plan:
@@ -26,4 +37,6 @@ def plan(*, schema: Schema | str | Path, method: str | Params = "diffgen", **par
     `InputError` where the schema, the method or a parameter is wrong.
     """
     chosen, settings = method_and_parameters(method, parameters)
-    return chosen.plan(schema_of(schema), settings)
+    public = schema_of(schema)
+    refuse_private_rows(public)
+    return chosen.plan(public, settings)

@@ -18,7 +18,8 @@ from scumble.files.kinds import kind_of
 from scumble.files.release_folder import write_release
 from scumble.files.verify import verify_folder
 from scumble.flows.charge import charged_rows, check_accepted, reporting_charge
-from scumble.flows.plan import schema_of
+from scumble.flows.count_warnings import count_warnings
+from scumble.flows.plan import refuse_private_rows, schema_of
 from scumble.flows.progress import Progress
 from scumble.methods import method_and_parameters
 from scumble.methods.method import Method, Params
@@ -43,9 +44,19 @@ class Published:
     """The file to train on."""
     seconds: float
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the data owner should look at, from published numbers only."""
+        return count_warnings(self.release)
+
     def to_json(self) -> dict[str, Any]:
         summary = release_summary(self.folder, self.release)
-        return {**summary, "recommended": self.recommended, "seconds": round(self.seconds, 3)}
+        return {
+            **summary,
+            "recommended": self.recommended,
+            "warnings": list(self.warnings),
+            "seconds": round(self.seconds, 3),
+        }
 
 
 def release_summary(folder: Path, release: Release) -> dict[str, Any]:
@@ -83,6 +94,7 @@ def release(
     report = progress or (lambda label, done, total: None)
     with reporting_charge() as charge:
         public = schema_of(schema)
+        refuse_private_rows(public)
         chosen, settings = method_and_parameters(method, parameters)
         planned = chosen.plan(public, settings)
         check_accepted(planned.guarantee, accept)
@@ -156,4 +168,5 @@ def check_before_reading(source: Source, schema: Schema, engine: str = "memory")
             f"The domain of {', '.join(drafted)} was drafted from the data and is `unconfirmed`. Replace it by "
             "public knowledge, then delete the line `unconfirmed: true`."
         )
+    refuse_private_rows(schema)
     check_columns(source, schema.columns)

@@ -1,0 +1,54 @@
+"""Warnings after a release, computed from its published numbers only.
+
+They are post-processing of the release: anyone who has its folder can compute the same sentences.
+"""
+
+import math
+from typing import NamedTuple
+
+from scumble.model.guarantee import Unit
+from scumble.model.release import CellRelease, RecordRelease, Release
+
+DEVIATIONS = 4
+"""The noise is given this many standard errors before a count is called too low."""
+LEAST_OF_RECORDS = 0.5
+"""The least share of the stated number of records that is not worth a warning."""
+LEAST_OF_BOUND = 0.1
+"""The same for `rows_at_most`, which is an upper bound and may be generous."""
+
+
+class _Expected(NamedTuple):
+    records: int
+    least: float
+    words: str
+
+
+def count_warnings(release: Release) -> tuple[str, ...]:
+    """A sentence where far fewer records were counted than the schema or the parameters let expect, else nothing."""
+    expected, counted = _expected(release), _counted(release)
+    if expected is None or counted is None:
+        return ()
+    records, error = counted
+    if records + DEVIATIONS * error >= expected.least * expected.records:
+        return ()
+    warning = (
+        f"About {max(round(records), 0):,} records were counted (noisy), while {expected.words} were expected: values "
+        "of the table may not match the schema. Check with `scumble schema check SCHEMA DATA --rows`."
+    )
+    return (warning,)
+
+
+def _expected(release: Release) -> _Expected | None:
+    stated, bound = release.parameters.get("records"), release.schema.rows_at_most
+    if isinstance(stated, int):
+        return _Expected(stated, LEAST_OF_RECORDS, f"about {stated:,}")
+    return None if bound is None else _Expected(bound, LEAST_OF_BOUND, f"at most {bound:,}")
+
+
+def _counted(release: Release) -> tuple[float, float] | None:
+    """The published number of records and its standard error; None where it is the public number of rows."""
+    if release.plan.unit is Unit.REPLACE:
+        return None
+    if isinstance(release, CellRelease):
+        return int(release.measured.sum()) / release.resolution, math.sqrt(release.variance * release.measured.size)
+    return (float(release.records), 0.0) if isinstance(release, RecordRelease) else None
