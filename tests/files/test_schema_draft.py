@@ -14,7 +14,7 @@ from strategies import labels
 from scumble import datasets
 from scumble.engines.coding import code_blocks
 from scumble.errors import InputError
-from scumble.files.schema_draft import DRAFT_HEADING, MOST_CATEGORIES, draft_schema
+from scumble.files.schema_draft import DRAFT_HEADING, MOST_CATEGORIES, draft, draft_schema
 from scumble.files.schema_file import parse_schema, schema_text
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Outside
@@ -54,6 +54,7 @@ def test_every_row_lies_inside_the_draft(data: st.DataObject) -> None:
     target = data.draw(st.sampled_from(["a", None]))
     schema = draft_schema(table, target)
     assert parse_schema(schema_text(schema, heading=DRAFT_HEADING)) == schema
+    assert parse_schema(draft(table, target).text()) == schema
     assert all(attribute.unconfirmed for attribute in schema.attributes)
     assert target is None or isinstance(schema[target].domain, Tree)
     for attribute in schema.attributes:
@@ -92,6 +93,60 @@ def test_nulls_and_infinities_do_not_widen_a_draft() -> None:
     assert isinstance(grid, Grid)
     assert (grid.edges[0], grid.step) == (Decimal(1), Decimal("0.01"))
     assert grid.edges[-1] <= Decimal("2.01")
+
+
+def drafted(*values: object) -> tuple[str, str]:
+    """What a draft makes of a column beside another: its part of the file, and the comment above it."""
+    made = draft(pa.table({"other": ["x"] * len(values), "here": list(values)}))
+    return schema_text(made.schema).partition("  here:")[2], made.comments["here"]
+
+
+MANY = range(MOST_CATEGORIES + 20)
+
+
+@pytest.mark.parametrize(
+    ("values", "comment"),
+    [
+        ([f"2024-{1 + day // 28:02}-{1 + day % 28:02}" for day in MANY], "look like dates"),
+        ([f"{1 + day % 28}.{1 + day // 28}.2024" for day in MANY], "look like dates"),
+        ([f"1,{number:03}.50" for number in MANY], "thousands separators"),
+        ([f"{number},25" for number in MANY], "decimal comma"),
+        ([f"K{number:05}-X" for number in MANY], "look like codes"),
+        ([f"0{number:04}" for number in MANY], "leading zeros"),
+        ([f"Ms {chr(97 + number % 26)} {'o' * number} Doe" for number in MANY], "names or free text"),
+        (list(MANY), "look like a key"),
+        ([str(number) for number in MANY], "look like a key"),
+    ],
+)
+def test_what_is_left_out_says_why_and_what_to_do(values: list[object], comment: str) -> None:
+    text, said = drafted(*values)
+    assert text.split("\n")[1].strip() == "identifier: true"
+    assert said.startswith("Left out: ")
+    assert comment in said
+
+
+@pytest.mark.parametrize(
+    ("values", "label"),
+    [
+        ([170, 180, None, 180], "?"),
+        ([1.5, float("nan"), 2.5], "?"),
+        (["170", "", "180"], "?"),
+        (["170", "NA", "180", "NA", ""], "NA"),
+    ],
+)
+def test_numbers_with_empty_cells_get_a_missing_value(values: list[object], label: str) -> None:
+    text, said = drafted(*values)
+    assert "numeric:" in text
+    assert f"missing: '{label}'" in text or f"missing: {label}\n" in text
+    assert "hence `missing:`" in said
+
+
+def test_every_guess_has_its_comment_above_it() -> None:
+    made = draft(pa.table({"job": ["a", "b"], "no": [1, 2], "name with: signs": ["x", "y"]}))
+    lines = made.text().splitlines()
+    for name in ("job", "'no'", "'name with: signs'"):
+        place = next(place for place, line in enumerate(lines) if line == f"  {name}:")
+        assert lines[place - 1].startswith("  # Guess: "), lines
 
 
 def test_a_draft_of_identifiers_alone_is_refused() -> None:

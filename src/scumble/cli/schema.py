@@ -4,20 +4,19 @@ from pathlib import Path
 from typing import Annotated
 
 import pyarrow as pa
-import pyarrow.csv as pacsv
-import pyarrow.parquet as pq
 import typer
 
-from scumble.cli.options import Delimiter, Json, delimiter_of
+from scumble.cli.options import TABLE, Delimiter, Json, delimiter_of
 from scumble.cli.output import err, out, print_json, print_table, print_text
 from scumble.errors import InputError
 from scumble.files.hierarchy_file import write_hierarchy
-from scumble.files.schema_draft import DRAFT_HEADING, draft_schema
-from scumble.files.schema_file import json_schema, read_schema, schema_text
+from scumble.files.schema_draft import DRAFT_HEADING
+from scumble.files.schema_draft import draft as draft_with_comments
+from scumble.files.schema_file import json_schema, read_schema
 from scumble.flows.check_rows import PRIVATE, RowsCheck, check_rows
 from scumble.flows.plan import refuse_private_rows
 from scumble.model.taxonomy import Grid, Tree
-from scumble.sources import CSVSource, ParquetSource, check_columns, open_source
+from scumble.sources import CSVSource, check_columns, open_source
 
 schema_app = typer.Typer(help="Draft, check and convert schema files.", no_args_is_help=True)
 
@@ -25,7 +24,7 @@ schema_app = typer.Typer(help="Draft, check and convert schema files.", no_args_
 @schema_app.command()
 def draft(
     *,
-    data: Annotated[Path, typer.Argument(help="The table: CSV or Parquet.", show_default=False)],
+    data: Annotated[str, typer.Argument(help=TABLE, show_default=False)],
     target: Annotated[str | None, typer.Option("--target", help="The column to predict.")] = None,
     to: Annotated[Path | None, typer.Option("--out", help="Where to write it (default: standard output).")] = None,
     delimiter: Delimiter = ",",
@@ -33,32 +32,32 @@ def draft(
 ) -> None:
     """Draft a schema from a table. Every domain in the draft is marked unconfirmed and must be edited."""
     source = open_source(data, delimiter=delimiter_of(delimiter))
-    if target is not None and target not in source.columns():
-        raise InputError(f"{data} has no column {target!r}. Give --target a name from the header.")
-    if isinstance(source, CSVSource):
-        parse = pacsv.ParseOptions(delimiter=source.delimiter, newlines_in_values=True)
-        try:
-            # Otherwise Arrow reads True as a boolean and writes it differently.
-            convert = pacsv.ConvertOptions(true_values=[], false_values=[])
-            table: pa.Table = pacsv.read_csv(source.path, parse_options=parse, convert_options=convert)
-        except pa.ArrowInvalid as error:
-            raise InputError(f"{data} is not valid CSV. Fix the file.") from error
-    elif isinstance(source, ParquetSource):
-        table = pq.read_table(data)
-    else:
-        raise InputError(
-            f"{data} is not a CSV or Parquet file. Export the table to one, and draft the schema from that."
+    note = ""
+    if isinstance(source, CSVSource) and source.likely_delimiter() != source.delimiter:
+        found = source.likely_delimiter()
+        source = open_source(data, delimiter=found)
+        shown = "tab" if found == "\t" else found
+        note = (
+            f"The header is separated by {shown!r}: pass --delimiter {shown!r} to every command that reads this file."
         )
-    text = schema_text(draft_schema(table, target), heading=DRAFT_HEADING)
+    if target is not None and target not in source.columns():
+        raise InputError(f"{data} has no column {target!r}. Give --target a name from the header. {note}".rstrip())
+    check_columns(source, source.columns())
+    batches = list(source.batches(source.columns()))
+    table = pa.Table.from_batches(batches) if batches else pa.table({name: [] for name in source.columns()})
+    text = draft_with_comments(table, target).text(f"{DRAFT_HEADING}\n{note}".rstrip())
     if to is not None:
         if to.exists():
             raise InputError(f"{to} exists already and is not overwritten. Give another --out.")
         to.write_text(text, encoding="utf-8")
     if json:
-        print_json({"schema": None if to is None else str(to), "text": text})
+        separator = source.delimiter if isinstance(source, CSVSource) else None
+        print_json({"schema": None if to is None else str(to), "text": text, "delimiter": separator})
     elif to is None:
         typer.echo(text, nl=False)
     else:
+        if note:
+            print_text(note, err)
         err.print(f"{to} is a draft. Replace every domain by public knowledge, then delete its `unconfirmed: true`.")
 
 

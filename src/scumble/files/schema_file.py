@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString, SingleQuotedScalarString
 
@@ -225,9 +226,14 @@ def _nested(taxonomy: Any) -> Nested:
     return {label: _nested(below) if below else None for label, below in taxonomy.items()}
 
 
-def schema_text(schema: Schema, *, heading: str = "") -> str:
-    """The schema as YAML. `parse_schema` reads it back."""
-    return yaml_text(schema_data(schema), heading=heading)
+def schema_text(schema: Schema, *, heading: str = "", comments: Mapping[str, str] | None = None) -> str:
+    """The schema as YAML, with comments above the columns that `comments` names. `parse_schema` reads it back."""
+    data = schema_data(schema)
+    columns = CommentedMap(_exact(data["attributes"]))
+    for name, comment in (comments or {}).items():
+        if comment:
+            columns.yaml_set_comment_before_after_key(name, before=comment, indent=2)
+    return yaml_text({**data, "attributes": columns}, heading=heading)
 
 
 def schema_data(schema: Schema) -> dict[str, Any]:
@@ -252,6 +258,8 @@ def yaml_text(data: Mapping[str, Any], *, heading: str = "") -> str:
 
 def _exact(data: Any) -> Any:
     """The same data, with quotes around every text that a reader of YAML 1.1 or 1.2 could take for something else."""
+    if isinstance(data, CommentedMap):
+        return data
     if isinstance(data, Mapping):
         return {_exact(key): _exact(value) for key, value in data.items()}
     if isinstance(data, list):

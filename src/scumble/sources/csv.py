@@ -42,6 +42,11 @@ class CSVSource:
     def kinds(self) -> None:
         return None
 
+    def likely_delimiter(self) -> str:
+        """The delimiter, or another one if the header is one field by this delimiter and several by the other."""
+        fields = {delimiter: len(self._fields(delimiter)) for delimiter in (self.delimiter, *DELIMITERS)}
+        return self.delimiter if fields[self.delimiter] > 1 else max(fields, key=lambda each: fields[each])
+
     def hint(self, wanted: Sequence[str]) -> str:
         """What is probably wrong with the first line, without repeating it."""
         for delimiter in DELIMITERS:
