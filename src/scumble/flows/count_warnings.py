@@ -3,11 +3,10 @@
 They are post-processing of the release: anyone who has its folder can compute the same sentences.
 """
 
-import math
 from typing import NamedTuple
 
 from scumble.model.guarantee import Unit
-from scumble.model.release import CellRelease, RecordRelease, Release
+from scumble.model.release import Release
 
 DEVIATIONS = 4
 """The noise is given this many standard errors before a count is called too low."""
@@ -25,8 +24,8 @@ class _Expected(NamedTuple):
 
 def count_warnings(release: Release) -> tuple[str, ...]:
     """A sentence where far fewer records were counted than the schema or the parameters let expect, else nothing."""
-    expected, counted = _expected(release), _counted(release)
-    if expected is None or counted is None:
+    expected, counted = _expected(release), release.counted_records
+    if expected is None or counted is None or release.plan.unit is Unit.REPLACE:
         return ()
     records, error = counted
     if records + DEVIATIONS * error >= expected.least * expected.records:
@@ -43,12 +42,3 @@ def _expected(release: Release) -> _Expected | None:
     if isinstance(stated, int):
         return _Expected(stated, LEAST_OF_RECORDS, f"about {stated:,}")
     return None if bound is None else _Expected(bound, LEAST_OF_BOUND, f"at most {bound:,}")
-
-
-def _counted(release: Release) -> tuple[float, float] | None:
-    """The published number of records and its standard error; None where it is the public number of rows."""
-    if release.plan.unit is Unit.REPLACE:
-        return None
-    if isinstance(release, CellRelease):
-        return int(release.measured.sum()) / release.resolution, math.sqrt(release.variance * release.measured.size)
-    return (float(release.records), 0.0) if isinstance(release, RecordRelease) else None

@@ -5,6 +5,7 @@ that were perturbed one by one). Code that works on any kind uses the methods of
 is in `scumble.files.kinds`.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -54,6 +55,11 @@ class Release:
         return None
 
     @property
+    def counted_records(self) -> tuple[float, float] | None:
+        """The published number of records with its standard error (0 where unknown); None if none is published."""
+        return None
+
+    @property
     def cells(self) -> "CellRelease":
         """This release as counts of cells, for analyses that need those."""
         raise InputError(f"The release has no cells: {self.method} publishes records. Use one made by diffgen.")
@@ -82,6 +88,10 @@ class CellRelease(Release):
 
     def rows_of(self, table: str) -> Mapping[str, Column] | None:
         return self.fine.columns if table == "fine" and self.fine is not None else None
+
+    @property
+    def counted_records(self) -> tuple[float, float]:
+        return int(self.measured.sum()) / self.resolution, math.sqrt(self.variance * self.measured.size)
 
     @property
     def cells(self) -> "CellRelease":
@@ -116,6 +126,10 @@ class RecordRelease(Release):
     @property
     def records(self) -> int:
         return len(next(iter(self.columns.values()), ()))
+
+    @property
+    def counted_records(self) -> tuple[float, float]:
+        return float(self.records), 0.0
 
     def rows_of(self, table: str) -> Mapping[str, Column] | None:
         return self.columns if table == "table" else None
