@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from scumble.files.schema_file import read_schema, write_schema
     from scumble.flows.check_rows import RowsCheck, check_rows
     from scumble.flows.evaluate import evaluate
-    from scumble.flows.join import Joined, join
+    from scumble.flows.join import join
+    from scumble.flows.joined import Joined
     from scumble.flows.load import load_blurred, load_cells, load_records, load_release
     from scumble.flows.mine import reconstruct
     from scumble.flows.perturb import noise_model, perturb
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from scumble.model.schema import Attribute, Outside, Schema
     from scumble.model.taxonomy import Grid, Tree
     from scumble.privacy.ledger import Ledger
+    from scumble.privacy.ledger_statement import LedgerStatement
     from scumble.privacy.perturber import Perturber
 
 __version__ = "0.1.0"
@@ -72,6 +74,7 @@ __all__ = [
     "JointDP",
     "KAnonymity",
     "Ledger",
+    "LedgerStatement",
     "LocalDP",
     "Microaggregate",
     "NoisyCellsClassifier",
@@ -139,10 +142,8 @@ _NAMES_OF_MODULES = {
         "check_rows",
     ),
     "flows.evaluate": ("evaluate",),
-    "flows.join": (
-        "Joined",
-        "join",
-    ),
+    "flows.join": ("join",),
+    "flows.joined": ("Joined",),
     "flows.load": (
         "load_blurred",
         "load_cells",
@@ -201,6 +202,7 @@ _NAMES_OF_MODULES = {
         "Tree",
     ),
     "privacy.ledger": ("Ledger",),
+    "privacy.ledger_statement": ("LedgerStatement",),
     "privacy.perturber": ("Perturber",),
 }
 _MODULE_OF_NAME = {name: module for module, names in _NAMES_OF_MODULES.items() for name in names}

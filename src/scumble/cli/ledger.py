@@ -1,7 +1,7 @@
 """`scumble ledger`: show, grant, verify."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -11,6 +11,7 @@ from scumble.errors import InputError
 from scumble.model.budget import budget_text, parse_budget
 from scumble.privacy.ledger import Ledger
 from scumble.privacy.ledger_file import default_path
+from scumble.privacy.ledger_statement import LedgerStatement
 
 ledger_app = typer.Typer(help="Show, verify and raise the privacy budgets of datasets.", no_args_is_help=True)
 
@@ -19,22 +20,21 @@ ledger_app = typer.Typer(help="Show, verify and raise the privacy budgets of dat
 def show(*, ledger: LedgerFile = None, json: Json = False) -> None:
     """Show every dataset with its unit, spent budget, ceiling and entries."""
     path = ledger or default_path()
-    data: dict[str, Any] = {"datasets": []}
+    statement = LedgerStatement(path=path)
     if path.exists():
         with Ledger.open(path) as opened:
-            data = opened.datasets()
+            statement = opened.statement()
     if json:
-        print_json(data)
+        print_json(statement.to_json())
         return
-    if not data["datasets"]:
+    if not statement.accounts:
         print_text(f"The ledger {path} is empty. The first release of a dataset adds an entry.")
     else:
         out.print(f"The ledger {path}")
-    for dataset in data["datasets"]:
+    for account in statement.accounts:
         out.print()
-        out.print(f"{dataset['name']} ({dataset['unit']}): {dataset['spent']} of {dataset['ceiling']} spent")
-        rows = [[entry["time"], entry["kind"], _amount(entry), entry["hash"][:12]] for entry in dataset["entries"]]
-        print_table("", ["time", "entry", "what", "hash"], rows)
+        out.print(account.listing.heading)
+        print_table("", account.listing.columns, account.listing.rows)
 
 
 def _existing(ledger: Path | None) -> Path:
@@ -43,16 +43,6 @@ def _existing(ledger: Path | None) -> Path:
     if not path.exists():
         raise InputError(f"The ledger {path} does not exist. Give its path with --ledger or SCUMBLE_LEDGER.")
     return path
-
-
-def _amount(entry: dict[str, str]) -> str:
-    """The main content of an entry, as text."""
-    if "charged" in entry:
-        return f"{entry['method']}, charged {entry['charged']}"
-    if "ceiling" in entry:
-        reason = f", {entry['reason']}" if "reason" in entry else ""
-        return f"ceiling {entry['ceiling']}{reason}"
-    return {"rows": "rows read", "settle": "release published"}.get(entry["kind"], "")
 
 
 @ledger_app.command()

@@ -1,12 +1,10 @@
 """`scumble plan`: the cost of a release."""
 
-from fractions import Fraction
 from typing import Any
 
 from scumble.cli.options import Json, MethodName, SchemaFile, with_method_options
 from scumble.cli.output import print_json, print_table, print_text
 from scumble.flows.plan import plan as plan_release
-from scumble.model.budget import budget_text
 from scumble.model.guarantee import PureDP, Unit
 from scumble.model.plan import Plan
 
@@ -23,23 +21,10 @@ def plan(*, schema: SchemaFile, method: MethodName = "diffgen", json: Json = Fal
 
 def print_plan(planned: Plan) -> None:
     """Print the spends of a plan, its notes and its guarantee."""
-    unit = planned.unit
-    rows = [
-        [
-            str(number),
-            spend.label,
-            budget_text(spend.epsilon),
-            str(spend.times),
-            budget_text(spend.total(unit)),
-            spend.purpose,
-        ]
-        for number, spend in enumerate(planned.spends, start=1)
-    ]
-    total = budget_text(sum((spend.total(unit) for spend in planned.spends), Fraction(0)))
-    rows.append(["", "all together", "", "", total, f"unit: {unit.value}"])
-    print_table("The plan", ["", "spend", "epsilon", "times", "total", "for"], rows)
+    (spends,) = planned.summary.listings
+    print_table("The plan", spends.columns, spends.complete)
     for note in planned.notes:
         print_text(note)
     print_text(f"Guarantee: {planned.guarantee.sentence}")
-    if isinstance(planned.guarantee, PureDP) and unit is Unit.ADD_REMOVE:
+    if isinstance(planned.guarantee, PureDP) and planned.unit is Unit.ADD_REMOVE:
         print_text("For a person whose record is changed instead, the epsilon is twice that.")

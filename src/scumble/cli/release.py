@@ -17,11 +17,9 @@ from scumble.cli.options import (
 )
 from scumble.cli.output import err, out, print_json, print_table, print_text, progress_bar
 from scumble.engines import ENGINES
-from scumble.files.kinds import kind_of
 from scumble.flows import release as flow
 from scumble.flows.charge import WEAKER
 from scumble.flows.evaluate import evaluate as evaluate_release
-from scumble.model.budget import budget_text
 
 
 @with_method_options
@@ -73,17 +71,12 @@ def release(
 
 def print_published(published: flow.Published) -> None:
     """Print the result of a release: size, guarantee, steps and charge."""
-    made, receipt = published.release, published.receipt
-    size = kind_of(made).size_text(made)
-    print_text(f"{published.folder}: {size}. Recommended for training: {published.recommended}.")
+    made = published.release
+    print_text(f"{published.folder}: {made.size_text}. Recommended for training: {published.recommended}.")
     print_text(f"Guarantee: {made.plan.guarantee.sentence}")
     for step in made.story:
         out.print(f"  {step}")
-    charged, spent, ceiling = (budget_text(each) for each in (receipt.charged, receipt.spent, receipt.ceiling))
-    print_text(
-        f"Charged {charged}: {spent} of {ceiling} spent, ledger entry {receipt.entry[:12]}. "
-        f"Took {published.seconds:.1f} s."
-    )
+    print_text(f"Charged {flow.charge_text(published.receipt)}. Took {published.seconds:.1f} s.")
 
 
 def evaluate(

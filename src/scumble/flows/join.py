@@ -19,13 +19,13 @@ from scumble.files.atomic_folder import staging
 from scumble.files.release_folder import file_hash, write_release
 from scumble.flows.charge import Charge, charged_rows, reporting_charge
 from scumble.flows.join_plan import PlannedAgreement, prepare
+from scumble.flows.joined import Joined
 from scumble.flows.progress import Progress
-from scumble.flows.release import check_before_reading, release_summary
+from scumble.flows.release import check_before_reading
 from scumble.joint.network.certificates import KEY_FILE
 from scumble.joint.network.connection import PartyLost
 from scumble.joint.session.agreement import Address
 from scumble.joint.session.attempt import Attempt, holder_from_log
-from scumble.joint.session.meter import Phase
 from scumble.joint.session.state import State, open_state
 from scumble.model.release import Release
 from scumble.privacy.ledger import Ledger, Receipt
@@ -33,28 +33,6 @@ from scumble.sources import Source, open_source
 
 Notify = Callable[[str], None]
 """Called with a sentence about the state of the connections."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Joined:
-    """A published joint release, as one party sees it. A party without rows has no receipt."""
-
-    party: str
-    folder: Path
-    release: Release
-    receipt: Receipt | None
-    seconds: float
-    phases: tuple[Phase, ...]
-    transcript: Path
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            **release_summary(self.folder, self.release),
-            "party": self.party,
-            "phases": [phase.to_json() for phase in self.phases],
-            "transcript": str(self.transcript),
-            "seconds": round(self.seconds, 3),
-        }
 
 
 def join(

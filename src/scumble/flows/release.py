@@ -23,6 +23,8 @@ from scumble.flows.plan import refuse_private_rows, schema_of
 from scumble.flows.progress import Progress
 from scumble.methods import method_and_parameters
 from scumble.methods.method import Method, Params
+from scumble.model.budget import budget_text
+from scumble.model.display import Displayed, Summary
 from scumble.model.guarantee import to_json
 from scumble.model.plan import Plan
 from scumble.model.release import Release
@@ -33,8 +35,8 @@ from scumble.privacy.noise import Noise, PaidNoise
 from scumble.sources import Source, check_columns, open_source
 
 
-@dataclass(frozen=True, kw_only=True)
-class Published:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Published(Displayed):
     """A release that was written to its folder."""
 
     folder: Path
@@ -49,7 +51,22 @@ class Published:
         """What the data owner should look at, from published numbers only."""
         return count_warnings(self.release)
 
+    @property
+    def summary(self) -> Summary:
+        """The folder, the charge, and what its release says of itself."""
+        made = self.release.summary
+        facts = (
+            ("folder", str(self.folder)),
+            ("recommended for training", self.recommended),
+            ("charged", charge_text(self.receipt)),
+            ("took", f"{self.seconds:.1f} s"),
+            *(("warning", warning) for warning in self.warnings),
+            *made.facts,
+        )
+        return Summary(kind="Published", size=f"{made.size}, in {self.folder}", facts=facts, listings=made.listings)
+
     def to_json(self) -> dict[str, Any]:
+        """The folder, guarantee, spends and size as plain data, as `scumble release --json` prints them."""
         summary = release_summary(self.folder, self.release)
         return {
             **summary,
@@ -57,6 +74,12 @@ class Published:
             "warnings": list(self.warnings),
             "seconds": round(self.seconds, 3),
         }
+
+
+def charge_text(receipt: Receipt) -> str:
+    """What a receipt says, in a few words."""
+    charged, spent, ceiling = (budget_text(each) for each in (receipt.charged, receipt.spent, receipt.ceiling))
+    return f"{charged}: {spent} of {ceiling} spent, ledger entry {receipt.entry[:12]}"
 
 
 def release_summary(folder: Path, release: Release) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from scumble.errors import BudgetError
 from scumble.model.budget import budget_text
+from scumble.model.display import Displayed, Listing, Summary, plural
 from scumble.model.guarantee import Guarantee, LocalDP, Unit, epsilon_of, from_json, to_json, unit_of
 
 
@@ -58,8 +59,8 @@ class Division:
         return cls(whole=Spend.from_json(data["whole"]), parts=_read_spends(data["parts"]))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Plan:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Plan(Displayed):
     """The guarantee, the spends that add up to it exactly, and the largest number of cells there can be.
 
     What is checked follows from the guarantee: the spends add up to its epsilon, those of an unproven claim to the
@@ -132,6 +133,31 @@ class Plan:
             spends = (*spends[:start], division.whole, *spends[start + len(parts) :])
         return spends
 
+    @property
+    def summary(self) -> Summary:
+        """The guarantee, the notes, and a row for each spend, with the total below."""
+        rows = [
+            (
+                str(number),
+                spend.label,
+                budget_text(spend.epsilon),
+                str(spend.times),
+                budget_text(spend.total(self.unit)),
+                spend.purpose,
+            )
+            for number, spend in enumerate(self.spends, start=1)
+        ]
+        spends = Listing(
+            columns=("", "spend", "epsilon", "times", "total", "for"),
+            rows=tuple(rows),
+            unit="spends",
+            total=("", "all together", "", "", budget_text(self._total(self.spends)), f"unit: {self.unit.value}"),
+        )
+        facts = [("guarantee", self.guarantee.sentence), ("cells at most", f"{self.cells_at_most:,}")]
+        facts += [("note", note) for note in self.notes]
+        size = f"{guarantee_text(self.guarantee)}, {plural(len(self.spends), 'spend')}, unit {self.unit.value}"
+        return Summary(kind="Plan", size=size, facts=tuple(facts), listings=(spends,))
+
     def price(self, label: str) -> Fraction:
         """The epsilon of one use of a spend."""
         for spend in self.spends:
@@ -185,6 +211,12 @@ class Plan:
         if "reserved" in data and _read_spends(data["reserved"]) != plan.reserved:
             raise BudgetError("The spends that were paid are not the reserved ones as they were divided.")
         return plan
+
+
+def guarantee_text(guarantee: Guarantee) -> str:
+    """A guarantee in a few words: its kind, and its epsilon where it has one."""
+    epsilon = epsilon_of(guarantee)
+    return type(guarantee).__name__ + ("" if epsilon is None else f" with epsilon {budget_text(epsilon)}")
 
 
 def _read_spends(data: Sequence[Mapping[str, Any]]) -> tuple[Spend, ...]:

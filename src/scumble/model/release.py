@@ -7,22 +7,24 @@ is in `scumble.files.kinds`.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from scumble.errors import InputError
 from scumble.model.counts import Integers
-from scumble.model.plan import Plan
+from scumble.model.display import Displayed, Listing, Summary, plural
+from scumble.model.plan import Plan, guarantee_text
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Schema
 from scumble.model.values import Column
 
 if TYPE_CHECKING:
     from scumble.model.local.noise_model import NoiseModel
+    from scumble.model.local.randomizers import Randomizer
 
 
-@dataclass(frozen=True, kw_only=True)
-class Release:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Release(Displayed):
     """What all kinds of release have in common. `story` describes how the release was made, from paid answers only."""
 
     method: str
@@ -60,12 +62,34 @@ class Release:
         return None
 
     @property
+    def size_text(self) -> str:
+        """How much is published, in a few words."""
+        raise NotImplementedError
+
+    @property
+    def summary(self) -> Summary:
+        """The guarantee, the parameters, the published data by shape, and the attributes of the published schema."""
+        parameters = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
+        facts = (
+            ("guarantee", self.plan.guarantee.sentence),
+            ("method", f"{self.method}({parameters})"),
+            *self._data_facts,
+        )
+        size = f"{self.size_text} by {self.method}, {guarantee_text(self.plan.guarantee)}"
+        return Summary(kind=type(self).__name__, size=size, facts=facts, listings=self.schema.summary.listings)
+
+    @property
+    def _data_facts(self) -> tuple[tuple[str, str], ...]:
+        """What a summary says about the data of this kind."""
+        return ()
+
+    @property
     def cells(self) -> "CellRelease":
         """This release as counts of cells, for analyses that need those."""
         raise InputError(f"The release has no cells: {self.method} publishes records. Use one made by diffgen.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class CellRelease(Release):
     """Noisy counts over the cells of a published schema, in row-major order, by class.
 
@@ -86,6 +110,24 @@ class CellRelease(Release):
     def tables(self) -> Mapping[str, Schema]:
         return {**({} if self.fine is None else {"fine": self.fine.schema}), "table": self.schema}
 
+    @property
+    def size_text(self) -> str:
+        classes = "" if self.schema.target is None else f" x {plural(len(self.schema.classes), 'class', 'classes')}"
+        return plural(len(self.count), "cell") + classes
+
+    @property
+    def _data_facts(self) -> tuple[tuple[str, str], ...]:
+        shape = " x ".join(f"{length:,}" for length in self.count.shape)
+        measured = (
+            f"{shape} noisy counts in units of 1/{self.resolution:,}, each with a variance of {self.variance:.6g}"
+        )
+        facts = (
+            ("count", f"{shape} whole numbers with the sum {int(self.count.sum()):,}"),
+            ("measured", measured),
+            ("tables", ", ".join(self.tables)),
+        )
+        return facts if self.fine is None else (*facts, ("fine", plural(self.fine.rows, "synthetic row")))
+
     def rows_of(self, table: str) -> Mapping[str, Column] | None:
         return self.fine.columns if table == "fine" and self.fine is not None else None
 
@@ -98,8 +140,8 @@ class CellRelease(Release):
         return self
 
 
-@dataclass(frozen=True, kw_only=True)
-class FineRows:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class FineRows(Displayed):
     """Synthetic rows in the proportions of the cells' counts, each drawn inside its cell, with values of the public
     schema."""
 
@@ -110,8 +152,14 @@ class FineRows:
     def rows(self) -> int:
         return len(next(iter(self.columns.values()), ()))
 
+    @property
+    def summary(self) -> Summary:
+        """The number of rows and the attributes."""
+        size = f"{plural(self.rows, 'synthetic row')}, {plural(len(self.columns), 'column')}"
+        return Summary(kind="FineRows", size=size, listings=self.schema.summary.listings)
 
-@dataclass(frozen=True, kw_only=True)
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class RecordRelease(Release):
     """Synthetic or averaged records: a column for each published attribute, numbers or labels, and further documents.
 
@@ -131,11 +179,19 @@ class RecordRelease(Release):
     def counted_records(self) -> tuple[float, float]:
         return float(self.records), 0.0
 
+    @property
+    def size_text(self) -> str:
+        return plural(self.records, "record")
+
+    @property
+    def _data_facts(self) -> tuple[tuple[str, str], ...]:
+        return (("columns", f"{self.records:,} x {len(self.columns):,} values"),)
+
     def rows_of(self, table: str) -> Mapping[str, Column] | None:
         return self.columns if table == "table" else None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class BlurredRelease(Release):
     """Records that were perturbed one by one, with their noise model. The records stay in their file, because there may
     be many millions."""
@@ -143,6 +199,27 @@ class BlurredRelease(Release):
     noise: "NoiseModel"
     records: int
 
+    @property
+    def size_text(self) -> str:
+        return plural(self.records, "record")
+
+    @property
+    def summary(self) -> Summary:
+        """As of every release, and what was done to each attribute."""
+        treated = Listing(
+            columns=("attribute", "treatment"),
+            rows=tuple((name, _treatment(each)) for name, each in self.noise.randomizers.items()),
+            unit="attributes",
+        )
+        common = super().summary
+        return replace(common, listings=(*common.listings, treated))
+
 
 AnyRelease = CellRelease | RecordRelease | BlurredRelease
 """A release of any kind, as a union that a type checker can narrow."""
+
+
+def _treatment(randomizer: "Randomizer") -> str:
+    """The kind of a randomizer and its numbers, in a few words."""
+    numbers = [f"{each.name}={getattr(randomizer, each.name)}" for each in fields(randomizer)]
+    return " ".join([randomizer.kind, *numbers])

@@ -3,13 +3,17 @@
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from itertools import islice
 
 from scumble.errors import InputError
+from scumble.model.display import Displayed, Listing, Summary, plural
 from scumble.model.guarantee import Unit
 from scumble.model.taxonomy import Domain, Grid, Tree
 
 PUBLISHED_COLUMNS = ("count", "measured", "variance")
 """The columns of counts.csv beside the attributes."""
+FIRST_LABELS = 4
+"""So many categories are named when a schema is displayed."""
 
 
 class Outside(StrEnum):
@@ -47,9 +51,19 @@ class Attribute:
             return None
         return self.domain.missing_code if isinstance(self.domain, Grid) else self.domain.codes[self.missing]
 
+    @property
+    def domain_text(self) -> str:
+        """The domain in a few words."""
+        if isinstance(self.domain, Grid):
+            span = self.domain.interval(0, self.domain.cells).label
+            return f"{plural(self.domain.cells, 'interval')} in {span}"
+        first = ", ".join(leaf.label for leaf in islice(self.domain.root.leaves(), FIRST_LABELS))
+        more = ", ..." if self.domain.size > FIRST_LABELS else ""
+        return f"{plural(self.domain.size, 'category', 'categories')}: {first}{more}"
 
-@dataclass(frozen=True, kw_only=True)
-class Schema:
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Schema(Displayed):
     """Attributes in the order of publication, the unit of privacy, and what is public about the number of rows."""
 
     attributes: tuple[Attribute, ...]
@@ -113,6 +127,22 @@ class Schema:
     def classes(self) -> tuple[str, ...]:
         """The labels of the target; one class with an empty label if there is no target."""
         return self[self.target].domain.labels if self.target is not None else ("",)
+
+    @property
+    def summary(self) -> Summary:
+        """The unit, what is public about rows, and the attributes with their domains."""
+        target = "no target" if self.target is None else f"target {self.target!r}"
+        facts = [("target", "none" if self.target is None else self.target), ("unit", self.unit.value)]
+        facts += [("rows", f"{self.rows:,}")] if self.rows is not None else []
+        facts += [("rows at most", f"{self.rows_at_most:,}")] if self.rows_at_most is not None else []
+        facts += [("identifiers, never published", ", ".join(self.identifiers))] if self.identifiers else []
+        attributes = Listing(
+            columns=("attribute", "domain", "outside", "missing"),
+            rows=tuple((a.name, a.domain_text, a.outside.value, a.missing or "") for a in self.attributes),
+            unit="attributes",
+        )
+        size = f"{plural(len(self.attributes), 'attribute')}, {target}, unit {self.unit.value}"
+        return Summary(kind="Schema", size=size, facts=tuple(facts), listings=(attributes,))
 
     def __getitem__(self, name: str) -> Attribute:
         for attribute in self.attributes:

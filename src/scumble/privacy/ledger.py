@@ -18,7 +18,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
-from json import loads
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -28,6 +27,7 @@ from scumble.model.budget import budget_text
 from scumble.model.guarantee import Guarantee, Unit, charge, from_json, to_json
 from scumble.privacy.ledger_entries import Account, Entry, EntryChain, Reservation
 from scumble.privacy.ledger_file import connect, default_path, explained
+from scumble.privacy.ledger_statement import LedgerStatement, StatedAccount
 
 LONGEST_NAME = 200
 
@@ -188,18 +188,13 @@ class Ledger:
 
     def datasets(self) -> dict[str, Any]:
         """All accounts as plain data, budgets as exact text, without the fingerprints, which never leave the ledger."""
+        return self.statement().to_json()
+
+    def statement(self) -> LedgerStatement:
+        """What every dataset has spent, its ceiling and its entries, as a value that displays itself."""
         with self._transaction("DEFERRED"):
-            accounts = [
-                {
-                    "name": name,
-                    "unit": account.unit.value,
-                    "spent": budget_text(account.spent),
-                    "ceiling": budget_text(account.ceiling),
-                    "entries": [_shown(entry) for entry in account.entries],
-                }
-                for name, account in self._chain.accounts.items()
-            ]
-        return {"datasets": accounts}
+            accounts = tuple(StatedAccount.of(name, account) for name, account in self._chain.accounts.items())
+        return LedgerStatement(path=self.path, accounts=accounts)
 
     def verify(self) -> int:
         """Replay the ledger from its first entry, checking chain, sequence, units and arithmetic; return the number of
@@ -276,8 +271,3 @@ def dataset_name(name: str) -> str:
             "without a space at either end."
         )
     return name
-
-
-def _shown(entry: Entry) -> dict[str, Any]:
-    body = {name: value for name, value in loads(entry.body).items() if name != "fingerprint"}
-    return {"sequence": entry.sequence, "time": entry.time, "kind": entry.kind, "hash": entry.hash, **body}

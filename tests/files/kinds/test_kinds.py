@@ -79,7 +79,7 @@ def test_a_folder_is_read_back_verified_and_described(kind: ReleaseKind[Any], fo
     assert list(kind.faults(release)) == []
     assert all(number > 0 for number in kind.size(release).values())
     for number in kind.size(release).values():
-        assert f"{number:,}" in kind.size_text(release)
+        assert f"{number:,}" in release.size_text
     assert kind.recommended_file(release, manifest["files"]) in manifest["files"]
 
 

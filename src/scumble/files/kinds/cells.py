@@ -120,10 +120,6 @@ class CellsKind(ReleaseKind[CellRelease]):
     def size(self, release: CellRelease) -> dict[str, int]:
         return {"cells": len(release.count)}
 
-    def size_text(self, release: CellRelease) -> str:
-        classes = "" if release.schema.target is None else f" x {len(release.schema.classes)} classes"
-        return super().size_text(release) + classes
-
     def recommended_file(self, release: CellRelease, files: Collection[str]) -> str:
         best = super().recommended_file(release, files)
         return best if best in files else "counts.csv"

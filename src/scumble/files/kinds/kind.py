@@ -56,10 +56,6 @@ class ReleaseKind(ABC, Generic[R]):
     def size(self, release: R) -> dict[str, int]:
         """The size of the release: the number of cells or of records."""
 
-    def size_text(self, release: R) -> str:
-        """The size as text."""
-        return ", ".join(f"{number:,} {unit}" for unit, number in self.size(release).items())
-
     def recommended_file(self, release: R, files: Collection[str]) -> str:
         """The file to train on, among the files of the folder."""
         return f"{release.recommended}.csv"

@@ -1,0 +1,135 @@
+"""A statement of a ledger: what every dataset has spent, as a value to print, show in a notebook or write as JSON.
+
+It has no fingerprints, which never leave the ledger.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from json import loads
+from pathlib import Path
+from typing import Any
+
+from scumble.model.budget import budget_text
+from scumble.model.display import Displayed, Listing, Summary, plural
+from scumble.model.guarantee import Unit
+from scumble.privacy.ledger_entries import Account, Entry
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatedEntry:
+    """One entry of an account. `content` depends on the kind of entry: a charge, a ceiling, a release."""
+
+    sequence: int
+    time: str
+    kind: str
+    hash: str
+    content: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, entry: Entry) -> "StatedEntry":
+        """The entry without its fingerprint."""
+        content = {name: value for name, value in loads(entry.body).items() if name != "fingerprint"}
+        return cls(sequence=entry.sequence, time=entry.time, kind=entry.kind, hash=entry.hash, content=content)
+
+    @property
+    def text(self) -> str:
+        """The main content, in a few words."""
+        content = self.content
+        if "charged" in content:
+            return f"{content['method']}, charged {content['charged']}"
+        if "ceiling" in content:
+            reason = f", {content['reason']}" if "reason" in content else ""
+            return f"ceiling {content['ceiling']}{reason}"
+        return {"rows": "rows read", "settle": "release published"}.get(self.kind, "")
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry as plain data."""
+        return {"sequence": self.sequence, "time": self.time, "kind": self.kind, "hash": self.hash, **self.content}
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatedAccount:
+    """The budget of one dataset: what it has spent, its ceiling, and the entries that led there."""
+
+    name: str
+    unit: Unit
+    spent: Fraction
+    ceiling: Fraction
+    entries: tuple[StatedEntry, ...]
+
+    @classmethod
+    def of(cls, name: str, account: Account) -> "StatedAccount":
+        """An account as it stands now."""
+        entries = tuple(StatedEntry.of(entry) for entry in account.entries)
+        return cls(name=name, unit=account.unit, spent=account.spent, ceiling=account.ceiling, entries=entries)
+
+    @property
+    def left(self) -> Fraction:
+        """What may still be spent."""
+        return self.ceiling - self.spent
+
+    @property
+    def listing(self) -> Listing:
+        """The entries as a table, below the balance."""
+        balance = f"{budget_text(self.spent)} of {budget_text(self.ceiling)} spent"
+        return Listing(
+            heading=f"{self.name} ({self.unit.value}): {balance}",
+            columns=("time", "entry", "what", "hash"),
+            rows=tuple((entry.time, entry.kind, entry.text, entry.hash[:12]) for entry in self.entries),
+            unit="entries",
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The account as plain data, budgets as exact text."""
+        return {
+            "name": self.name,
+            "unit": self.unit.value,
+            "spent": budget_text(self.spent),
+            "ceiling": budget_text(self.ceiling),
+            "entries": [entry.to_json() for entry in self.entries],
+        }
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LedgerStatement(Displayed):
+    """All accounts of a ledger at one moment, in the order in which they were opened."""
+
+    path: Path
+    accounts: tuple[StatedAccount, ...] = ()
+
+    def __getitem__(self, name: str) -> StatedAccount:
+        """The account of a dataset. Raises KeyError if the ledger has none of that name."""
+        for account in self.accounts:
+            if account.name == name:
+                return account
+        raise KeyError(name)
+
+    @property
+    def summary(self) -> Summary:
+        """The balances; and the entries, if there are few accounts."""
+        if len(self.accounts) <= FEW_ACCOUNTS:
+            listings = tuple(account.listing for account in self.accounts)
+        else:
+            listings = (self._balances,)
+        size = f"{plural(len(self.accounts), 'dataset')} in {self.path}"
+        return Summary(kind="LedgerStatement", size=size, listings=listings)
+
+    @property
+    def _balances(self) -> Listing:
+        return Listing(
+            columns=("dataset", "unit", "spent", "ceiling", "entries"),
+            rows=tuple(
+                (each.name, each.unit.value, budget_text(each.spent), budget_text(each.ceiling), str(len(each.entries)))
+                for each in self.accounts
+            ),
+            unit="datasets",
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The statement as plain data, as `scumble ledger show --json` prints it."""
+        return {"datasets": [account.to_json() for account in self.accounts]}
+
+
+FEW_ACCOUNTS = 3
+"""A statement of more accounts displays their balances only."""
