@@ -33,9 +33,10 @@ class ChargeOutcome:
 
 
 class ScumbleError(Exception):
-    """The base class; raised itself for failures of the machine (disk, memory, network).
+    """The base class of all errors; raised itself for failures of the machine (disk, memory, network).
 
-    `charge` says whether the run was charged, if it could have been; the message then ends with it.
+    `charge` says whether the run was charged, if it could have been; the message then ends with it. `exit_code` is that
+    of the command line.
     """
 
     exit_code = 1
@@ -52,7 +53,7 @@ class InputError(ScumbleError):
 
 
 class BudgetError(ScumbleError):
-    """The ledger refuses the spend, or a method asked for an answer that was not planned."""
+    """The ledger refuses the spend, or a method requested an answer that was not planned."""
 
     exit_code = 3
 

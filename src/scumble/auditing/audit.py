@@ -61,10 +61,12 @@ class Finding:
 
     @property
     def refuted(self) -> bool:
+        """Whether the lower bound exceeds the declared epsilon."""
         return self.found > self.declared
 
     @property
     def sentence(self) -> str:
+        """The result in one sentence."""
         how_sure = f"at {budget_text(100 * self.confidence)} % confidence"
         if self.refuted:
             return (
@@ -80,6 +82,7 @@ class Finding:
         )
 
     def to_json(self) -> dict[str, Any]:
+        """The result as plain data, as `scumble audit --json` prints it."""
         smallest = None if math.isinf(self.smallest_violation) else round(self.smallest_violation, 4)
         return {
             "method": self.method,

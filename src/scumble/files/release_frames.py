@@ -15,7 +15,8 @@ def to_frame(release: Release, kind: str = "pyarrow", *, table: str | None = Non
 
     By default the rows of the recommended table; `table` names another one (`table` or `fine`). With `counts`, the
     cells of counts.csv with the columns `count`, `measured` and `variance`. Labels of cells are dictionary-encoded
-    (categories); Spark, which has no such type, gets text.
+    (categories); Spark, which has no such type, gets text. Raises `InputError` if the kind of frame or the table is
+    unknown, and for perturbed records, which stay in their file.
     """
     if kind not in KINDS:
         raise InputError(f"Unknown kind of frame {kind!r}. Available: {', '.join(KINDS)}.")

@@ -107,7 +107,10 @@ def json_schema() -> dict[str, Any]:
 
 
 def read_schema(path: Path) -> Schema:
-    """Read a schema file. Paths of hierarchy files are relative to it."""
+    """Read a schema file. Paths of hierarchy files are relative to it.
+
+    Raises `InputError`, which names the file and the wrong entry.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -272,7 +275,7 @@ def _exact(data: Any) -> Any:
 
 
 def write_schema(schema: Schema, path: Path, *, heading: str = "") -> None:
-    """Write a schema file, with an optional heading of comments."""
+    """Write a schema file, with an optional heading of comments. `read_schema` reads it back."""
     path.write_text(schema_text(schema, heading=heading), encoding="utf-8")
 
 

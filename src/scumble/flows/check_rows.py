@@ -52,9 +52,11 @@ class RowsCheck:
 
     @property
     def dropped(self) -> int:
+        """The number of rows that a release would not use."""
         return self.rows - self.kept
 
     def to_json(self) -> dict[str, Any]:
+        """The result as plain data, as `scumble schema check --json` prints it."""
         return {
             "private": PRIVATE,
             "rows": self.rows,

@@ -15,20 +15,32 @@ from scumble.model.release import AnyRelease, BlurredRelease, CellRelease, Recor
 
 
 def load_release(folder: str | Path) -> AnyRelease:
-    """The release in a folder, of whatever kind."""
+    """The release in a folder, of whatever kind.
+
+    Raises `InputError` if the folder has no release, or one that this version cannot read. `verify` checks the files.
+    """
     return cast(AnyRelease, read_release(Path(folder)))
 
 
 def load_cells(folder: str | Path) -> CellRelease:
-    """The release in a folder of noisy counts, as `scumble release` writes them with the method diffgen."""
+    """The release in a folder of noisy counts, as `scumble release` writes them with the method diffgen.
+
+    Raises `InputError` if the folder has a release of another kind; otherwise as `load_release`.
+    """
     return read_release_of(CELLS, Path(folder))
 
 
 def load_records(folder: str | Path) -> RecordRelease:
-    """The release in a folder of synthetic or averaged records."""
+    """The release in a folder of synthetic or averaged records.
+
+    Raises `InputError` if the folder has a release of another kind; otherwise as `load_release`.
+    """
     return read_release_of(RECORDS, Path(folder))
 
 
 def load_blurred(folder: str | Path) -> BlurredRelease:
-    """The release in a folder of perturbed records, as `scumble perturb` writes them."""
+    """The release in a folder of perturbed records, as `scumble perturb` writes them. The records stay in table.csv.
+
+    Raises `InputError` if the folder has a release of another kind; otherwise as `load_release`.
+    """
     return read_release_of(BLURRED, Path(folder))

@@ -44,7 +44,8 @@ def reconstruct(
     """Reconstruct the distributions of the true values from a folder of perturbed records.
 
     With the `original` rows the result also has the true distributions, which are private. The `rule` is `smoothed`, or
-    `paper`: Equation 3 with the stopping rule of the paper.
+    `paper`: Equation 3 with the stopping rule of the paper. Returns one distribution for each attribute, over all rows
+    and for each class. Raises `InputError` if the rule is unknown, or if the folder has no noise model or no table.
     """
     # Imported late: SciPy's statistics take a second.
     from scumble.mining.reconstruction.distributions import distributions

@@ -82,7 +82,11 @@ def noise_model(
 ) -> NoiseModel:
     """The noise model of a schema: by interval privacy (default: 100 % at 95 % confidence), or by epsilon.
 
-    `privacy_of` gives the width of single attributes, `retain` the probability that a category is reported unchanged.
+    `privacy` is the width of the interval that a true value is hidden in, as a share of its range. `noise` is
+    `gaussian`, `uniform` or `discretized`. With `epsilon` the result is local differential privacy instead. Attributes
+    in `truthful` are reported without noise, those in `withhold` are not reported. `privacy_of` gives the width of
+    single attributes, `retain` the probability that a category is reported unchanged. Raises `InputError` if the
+    arguments contradict each other or do not fit the schema.
     """
     public = schema_of(schema)
     widths, probabilities = privacy_of or {}, retain or {}
@@ -164,11 +168,12 @@ def perturb(
     progress: Progress | None = None,
     **strength: Any,
 ) -> Perturbed:
-    """Perturb a table record by record into a release folder. Without a secret, this takes constant memory.
+    """Perturb a table record by record into a release folder, in constant memory.
 
-    `strength` takes the arguments of `noise_model`. With a `secret` and a column that identifies each `entity`, the
-    same rows always get the same noise; the memory then grows with the number of entities. `keyed` is the keyed
-    function ("hmac-sha256/2"); "blake2b/1" repeats the noise of a table whose release states BLAKE2b.
+    `data`, `schema`, `out`, `accept` and `progress` are those of `release`; `strength` takes the arguments of
+    `noise_model`. With a `secret` and a column that identifies each `entity`, the same rows always get the same noise.
+    Nothing is charged to a ledger, because each record is protected on its own. Raises `InputError` if an argument, the
+    schema or the header is wrong.
     """
     began = time.perf_counter()
     report = progress or (lambda label, done, total: None)

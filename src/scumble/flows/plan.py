@@ -33,8 +33,14 @@ def plan(*, schema: Schema | str | Path, method: str | Params = "diffgen", **par
     """What a release would cost, spend by spend. It reads no data; the table need not exist yet.
 
     `schema` is a `Schema` or the path of a schema file. `method` is the name of a method, with its parameters as
-    keywords, or a value of its parameters, which a type checker checks: `DiffGen(epsilon="1")`. Raises
-    `InputError` where the schema, the method or a parameter is wrong.
+    keywords, or a value of its parameters, which a type checker checks: `DiffGen(epsilon="1")`. Returns the plan that
+    `release` would reserve. Raises `InputError` if the schema, the method or a parameter is wrong.
+
+    >>> from scumble import Attribute, Histograms, Outside, Schema, Tree
+    >>> yes = Tree.flat(["no", "yes"])
+    >>> attributes = tuple(Attribute(name=name, domain=yes, outside=Outside.DROP) for name in ("smokes", "ill"))
+    >>> plan(schema=Schema(attributes=attributes, target="ill"), method=Histograms(epsilon="1"))
+    <Plan: PureDP with epsilon 1, 1 spend, unit add-remove>
     """
     chosen, settings = method_and_parameters(method, parameters)
     public = schema_of(schema)

@@ -37,7 +37,7 @@ from scumble.sources import Source, check_columns, open_source
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Published(Displayed):
-    """A release that was written to its folder."""
+    """The result of `release`: the folder, the release in memory, and the receipt of the ledger."""
 
     folder: Path
     release: Release
@@ -109,9 +109,14 @@ def release(
 ) -> Published:
     """Publish a table: charge the ledger and write a release folder that may be given to anyone.
 
-    `data` is a path, a pattern, the address of a table or a frame (see `scumble.sources`). `parameters` are those of
-    the method, such as `epsilon`. A guarantee that is not differential privacy must be accepted by name:
-    `accept=["unproven"]`.
+    `data` is a path, a pattern, the address of a table or a frame (see `scumble.sources`). `schema` is a `Schema` or
+    the path of a schema file. `out` is the folder to create. `method` and `parameters` are those of `plan`. `dataset`
+    is the name of the account in the `ledger` (default: the file's stem, and the user's ledger). `engine` is
+    `memory`, `duckdb` or `spark`. `table=False` leaves out the rows. A guarantee that is not differential privacy must
+    be accepted by name: `accept=["unproven"]`. `progress` is called with a label, the steps done and their total.
+
+    Raises `InputError` before anything is charged if the schema, a parameter or the header is wrong, and `BudgetError`
+    if the ceiling of the account does not allow the charge. The `charge` of any later error says what was charged.
     """
     began = time.perf_counter()
     report = progress or (lambda label, done, total: None)
@@ -177,7 +182,10 @@ def run(
 
 
 def verify(folder: str | Path) -> list[str]:
-    """Check a release folder without the private data. Returns every check that passed, as a sentence."""
+    """Check a release folder without the private data. Returns every check that passed, as a sentence.
+
+    Raises `CheckError` for the first check that fails, and `InputError` if the folder is not a release.
+    """
     return verify_folder(Path(folder))
 
 

@@ -18,6 +18,7 @@ class Unit(StrEnum):
 
     @property
     def sentence(self) -> str:
+        """How two neighbouring tables differ, as a clause."""
         if self is Unit.ADD_REMOVE:
             return "one record is added or removed"
         return "one record is changed, the number of records being public"
@@ -25,13 +26,18 @@ class Unit(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class PureDP:
-    """eps-differential privacy: neighbouring tables give every output with probabilities within a factor e^eps."""
+    """eps-differential privacy: neighbouring tables give every output with probabilities within a factor e^eps.
+
+    >>> PureDP(epsilon=Fraction(1, 2), unit=Unit.ADD_REMOVE).sentence[:31]
+    '0.5-differentially private: no '
+    """
 
     epsilon: Fraction
     unit: Unit
 
     @property
     def sentence(self) -> str:
+        """The guarantee in one sentence, as releases publish it."""
         epsilon = budget_text(self.epsilon)
         power = f"({epsilon})" if "/" in epsilon else epsilon
         return (
@@ -49,6 +55,7 @@ class LocalDP:
 
     @property
     def sentence(self) -> str:
+        """The guarantee in one sentence, as releases publish it."""
         return (
             f"{self._claim}: each person perturbed their own record before sending it. This covers one report of a "
             "record: the epsilons of several reports add up, and under fixed noise a changed report reveals that a "
@@ -69,7 +76,10 @@ class LocalDP:
 
 @dataclass(frozen=True, kw_only=True)
 class JointDP:
-    """(eps, delta)-differential privacy of a joint release, also against a coalition of the parties."""
+    """(eps, delta)-differential privacy of a joint release, also against a coalition of the parties.
+
+    `coalition` is the largest number of computing parties that learn nothing more together.
+    """
 
     epsilon: Fraction
     delta: Fraction
@@ -78,6 +88,7 @@ class JointDP:
 
     @property
     def sentence(self) -> str:
+        """The guarantee in one sentence, as releases publish it."""
         return (
             f"({budget_text(self.epsilon)}, {float(self.delta):.1e})-differentially private when {self.unit.sentence}, "
             f"also against any {self.coalition} of the computing parties that follow the protocol."
@@ -98,6 +109,7 @@ class IntervalPrivacy:
 
     @property
     def sentence(self) -> str:
+        """The guarantee in one sentence, as releases publish it."""
         parts = (self._part(name, confidence, width) for name, (confidence, width) in self.intervals.items())
         return f"NOT differentially private. Interval privacy only: {'; '.join(parts)}."
 
@@ -129,6 +141,7 @@ class KAnonymity:
 
     @property
     def sentence(self) -> str:
+        """The guarantee in one sentence, as releases publish it."""
         return f"NOT differentially private. {self.k}-anonymous only: each record looks like {self.k - 1} others."
 
 
@@ -141,6 +154,7 @@ class Unproven:
 
     @property
     def sentence(self) -> str:
+        """The guarantee in one sentence, as releases publish it."""
         return f"UNPROVEN. Claimed, not proved: {self.claim.sentence} {self.reason}"
 
 

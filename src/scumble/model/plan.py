@@ -17,9 +17,14 @@ from scumble.model.guarantee import Guarantee, LocalDP, Unit, epsilon_of, from_j
 
 @dataclass(frozen=True, kw_only=True)
 class Spend:
-    """The price of an answer, and how often it may be paid. A `shared` price is paid once for all parts of a partition
-    (parallel composition); under `replace` it counts double, because a changed record leaves one part and enters
-    another."""
+    """The price of an answer, and how often it may be paid.
+
+    A `shared` price is paid once for all parts of a partition (parallel composition). Under `replace` it counts double,
+    because a changed record leaves one part and enters another.
+
+    >>> Spend(label="count", epsilon=Fraction(1, 2), times=2, shared=True).total(Unit.REPLACE)
+    Fraction(2, 1)
+    """
 
     label: str
     epsilon: Fraction
@@ -28,9 +33,11 @@ class Spend:
     purpose: str = ""
 
     def total(self, unit: Unit) -> Fraction:
+        """What the spend costs at most, under a unit of privacy."""
         return self.epsilon * self.times * (2 if self.shared and unit is Unit.REPLACE else 1)
 
     def to_json(self) -> dict[str, Any]:
+        """The spend as plain data, its epsilon as exact text."""
         return {
             "label": self.label,
             "epsilon": budget_text(self.epsilon),
@@ -41,6 +48,7 @@ class Spend:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Spend":
+        """The inverse of `to_json`."""
         return cls(**{**data, "epsilon": Fraction(data["epsilon"])})
 
 
@@ -188,6 +196,7 @@ class Plan(Displayed):
         }
 
     def to_json(self) -> dict[str, Any]:
+        """The plan as plain data, as `scumble plan --json` prints it; budgets as exact text."""
         return {
             "guarantee": to_json(self.guarantee),
             "unit": self.unit.value,

@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Release(Displayed):
-    """What all kinds of release have in common. `story` describes how the release was made, from paid answers only."""
+    """What all kinds of release have in common.
+
+    `plan` has the guarantee and the spends, `schema` describes the published table. `story` says how the release was
+    made, from paid answers only.
+    """
 
     method: str
     parameters: Mapping[str, Any]
@@ -173,6 +177,7 @@ class RecordRelease(Release):
 
     @property
     def records(self) -> int:
+        """How many records are published."""
         return len(next(iter(self.columns.values()), ()))
 
     @property

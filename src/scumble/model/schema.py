@@ -29,7 +29,15 @@ class Outside(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Attribute:
-    """A column with its public domain."""
+    """A column of the table with its public domain.
+
+    `domain` is a `Tree` of categories or a `Grid` of numbers. `outside` says what happens to values outside of it.
+    `missing` is the label of missing values, if the domain has one. `unconfirmed` marks a domain that was drafted from
+    the data; `release` refuses it. Raises `InputError` if the domain lacks the label of missing values.
+
+    >>> Attribute(name="job", domain=Tree.flat(["Engineer", "Artist"]), outside=Outside.DROP).domain_text
+    '2 categories: Engineer, Artist'
+    """
 
     name: str
     domain: Domain
@@ -47,6 +55,7 @@ class Attribute:
 
     @property
     def missing_code(self) -> int | None:
+        """The code of missing values in the domain, or None."""
         if self.missing is None:
             return None
         return self.domain.missing_code if isinstance(self.domain, Grid) else self.domain.codes[self.missing]
@@ -64,7 +73,15 @@ class Attribute:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Schema(Displayed):
-    """Attributes in the order of publication, the unit of privacy, and what is public about the number of rows."""
+    """Everything that is public about a table: attributes in the order of publication, unit of privacy, number of rows.
+
+    `target` names the attribute to predict; `identifiers` are columns that are never published. `rows` is the exact
+    number of rows, which `unit=Unit.REPLACE` requires; `rows_at_most` is a public bound. `schema[name]` is an
+    attribute. Raises `InputError` if the parts contradict each other.
+
+    >>> Schema(attributes=(Attribute(name="job", domain=Tree.flat(["a", "b"]), outside=Outside.DROP),))
+    <Schema: 1 attribute, no target, unit add-remove>
+    """
 
     attributes: tuple[Attribute, ...]
     target: str | None = None

@@ -111,6 +111,7 @@ class Tree:
 
     @property
     def size(self) -> int:
+        """The number of leaves."""
         return self.root.high
 
     @cached_property
@@ -127,12 +128,15 @@ class Tree:
         return {node.label: node for node in self.root.walk()}
 
     def node(self, label: str) -> Node:
+        """The node of this name. Raises `InputError` if there is none."""
         try:
             return self._nodes[label]
         except KeyError:
             raise InputError(f"The taxonomy has no node {label!r}. Use one of its names exactly as written.") from None
 
     def to_nested(self) -> Nested:
+        """The inverse of `nested`."""
+
         def below(node: Node) -> "Nested | None":
             return {child.label: below(child) for child in node.children} or None
 
@@ -143,6 +147,7 @@ class Tree:
         return range(1 if node.children else 0)
 
     def split(self, node: Node, position: int) -> tuple[Node, ...]:
+        """The children of a node."""
         del position
         return node.children
 
@@ -201,6 +206,7 @@ class Grid:
 
     @classmethod
     def regular(cls, *, low: Decimal, high: Decimal, step: Decimal, missing: str | None = None) -> "Grid":
+        """A grid from `low` to `high` in cells of width `step`, which must divide the range evenly."""
         if not (step.is_finite() and low.is_finite() and high.is_finite() and step > 0):
             raise InputError(f"step {step} is not a positive number. Give the width of one cell, such as 1.")
         _check_range(low, high, step)
@@ -217,13 +223,16 @@ class Grid:
 
     @property
     def size(self) -> int:
+        """The number of codes, including the one of missing values."""
         return self.cells + (self.missing is not None and not self.joined)
 
     @property
     def missing_code(self) -> int | None:
+        """The code of missing values, or None."""
         return None if self.missing is None else self.size - 1
 
     def edge(self, position: int) -> Decimal:
+        """The lower edge of a cell; of the position after the last cell, the upper end of the domain."""
         if self.step is None:
             return self.edges[position]
         return _EXACT.fma(self.step, Decimal(position), self.edges[0])
@@ -253,10 +262,12 @@ class Grid:
 
     @property
     def root(self) -> Node:
+        """The whole domain as one generalized value."""
         return self.interval(0, self.size)
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
+        """The finest values, by code."""
         return tuple(self.interval(code, code + 1).label for code in range(self.size))
 
     def positions(self, node: Node) -> range:
@@ -264,6 +275,7 @@ class Grid:
         return range(node.low + 1, node.high)
 
     def split(self, node: Node, position: int) -> tuple[Node, ...]:
+        """The two intervals below and above a position."""
         return self.interval(node.low, position), self.interval(position, node.high)
 
     def truncate(self, nodes: Sequence[Node]) -> "Grid":

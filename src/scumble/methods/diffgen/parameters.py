@@ -23,7 +23,11 @@ class SelectionMode(StrEnum):
 
 
 class DiffGen(Params):
-    """Parameters of the method `diffgen`.
+    """Parameters of `diffgen`: noisy counts of cells that were specialized step by step.
+
+    `epsilon` is the privacy budget of the whole release. Everything else has a default that follows from the schema
+    and epsilon; `scumble release --help` describes each parameter.
+    A wrong parameter raises `InputError`.
 
     >>> DiffGen(epsilon="0.5", rounds=4)
     DiffGen(epsilon='0.5', rounds=4)

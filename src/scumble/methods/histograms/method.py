@@ -27,7 +27,14 @@ COUNT = "count every attribute by class"
 
 
 class Histograms(Params):
-    """Parameters of the method `histograms`."""
+    """Parameters of `histograms`: rows drawn from a noisy table of each attribute by class.
+
+    `epsilon` is the privacy budget of the whole release.
+    A wrong parameter raises `InputError`.
+
+    >>> Histograms(epsilon="1")
+    Histograms(epsilon='1')
+    """
 
     method_name = "histograms"
 

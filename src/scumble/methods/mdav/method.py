@@ -34,7 +34,14 @@ REFUTED = (
 
 
 class Plain(Params):
-    """Parameters of the method `plain`."""
+    """Parameters of `plain`: every record with its own noise.
+
+    `epsilon` is the privacy budget of the whole release.
+    A wrong parameter raises `InputError`.
+
+    >>> Plain(epsilon="1")
+    Plain(epsilon='1')
+    """
 
     method_name = "plain"
     epsilon: Annotated[Exact, Field(description="The privacy budget of the whole release.")]
@@ -45,7 +52,14 @@ class Plain(Params):
 
 
 class MDAV(Params):
-    """Parameters of the method `mdav`."""
+    """Parameters of `mdav`: groups of similar records without noise. k-anonymity, not differential privacy.
+
+    `k` is the size of the smallest group.
+    A wrong parameter raises `InputError`.
+
+    >>> MDAV(k=5)
+    MDAV(k=5)
+    """
 
     method_name = "mdav"
     k: Annotated[int, Field(description="Smallest number of records in a group.")]
@@ -56,7 +70,14 @@ class MDAV(Params):
 
 
 class IMDAV(Params):
-    """Parameters of the method `i-mdav`."""
+    """Parameters of `i-mdav`: averages of blocks of a public order, with noise.
+
+    `k` is the size of the smallest group. `epsilon` is the privacy budget of the whole release.
+    A wrong parameter raises `InputError`.
+
+    >>> IMDAV(k=5, epsilon="1")
+    IMDAV(k=5, epsilon='1')
+    """
 
     method_name = "i-mdav"
     k: Annotated[int, Field(description="Smallest number of records in a group.")]
@@ -68,7 +89,14 @@ class IMDAV(Params):
 
 
 class SMDAV(Params):
-    """Parameters of the method `s-mdav`."""
+    """Parameters of `s-mdav`: averages of MDAV's groups, with noise that is too small for its claim.
+
+    `k` is the size of the smallest group, `epsilon` the privacy budget that the paper claims.
+    A wrong parameter raises `InputError`.
+
+    >>> SMDAV(k=5, epsilon="1")
+    SMDAV(k=5, epsilon='1')
+    """
 
     method_name = "s-mdav"
     k: Annotated[int, Field(description="Smallest number of records in a group.")]

@@ -50,7 +50,15 @@ class Centre(StrEnum):
 
 
 class Microaggregate(Params):
-    """Parameters of the method `microaggregate`."""
+    """Parameters of `microaggregate`: groups of similar records, each replaced by a noisy centre.
+
+    `epsilon` is the privacy budget of the whole release. `centre` is what represents a group: median or mean.
+    `depth` is how often boxes are halved, for 2^depth groups; by default it follows from epsilon and the number of
+    rows. A wrong parameter raises `InputError`.
+
+    >>> Microaggregate(epsilon="1", centre="mean")
+    Microaggregate(epsilon='1', centre='mean')
+    """
 
     method_name = "microaggregate"
 

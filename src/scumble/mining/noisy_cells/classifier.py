@@ -109,10 +109,12 @@ class NoisyCellsClassifier(ClassifierMixin, BaseEstimator):
         return self.model_.probabilities(validate_data(self, X, dtype=np.float64, reset=False))
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
+        """The most probable class of each row."""
         shares = self.predict_proba(X)
         return self.classes_[shares.argmax(axis=1)]
 
     def export_text(self) -> str:
+        """The tree as text, one line for each node."""
         check_is_fitted(self)
         return tree_text(self.model_)
 

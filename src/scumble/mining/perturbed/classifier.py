@@ -117,10 +117,12 @@ class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):
         return self.model_.probabilities(values)
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
+        """The most probable class of each row."""
         shares = self.predict_proba(X)
         return self.classes_[shares.argmax(axis=1)]
 
     def export_text(self) -> str:
+        """The tree as text, one line for each node."""
         check_is_fitted(self)
         return tree_text(self.model_)
 
