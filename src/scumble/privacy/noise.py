@@ -22,7 +22,7 @@ import secrets
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from fractions import Fraction
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -220,14 +220,14 @@ def keyed_permutation(key: bytes, label: bytes, size: int) -> Integers:
     return np.lexsort((words[1], words[0])).astype(np.int64)
 
 
-Simulation = np.random.Generator
-"""The type of generator that `simulation` returns."""
+Simulation: TypeAlias = "np.random.Generator"
+"""The type of generator that `simulation` returns. It is a name only: plans do not wait for numpy.random."""
 
 
 class SimulatedWords:
     """Words from a seedable generator, to perturb generated records in experiments; never private rows."""
 
-    def __init__(self, draw: np.random.Generator) -> None:
+    def __init__(self, draw: Simulation) -> None:
         self._draw = draw
 
     def draw(

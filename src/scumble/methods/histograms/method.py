@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import Field
 
-from scumble.methods.histograms.rows import draw_rows
 from scumble.methods.method import Exact, Params, require_target
 from scumble.model.budget import Budget
 from scumble.model.counts import Counts, Integers, Tabulation
@@ -91,6 +90,8 @@ class HistogramsMethod:
         )
 
     def run(self, schema: Schema, parameters: Histograms, holder: Holder) -> RecordRelease:
+        from scumble.methods.histograms.rows import draw_rows  # imported late, because plans do not draw rows
+
         query = ClassTables(schema=schema)
         drawn = draw_rows(query.tables(holder.measure(query, spend=COUNT)))
         codes = {

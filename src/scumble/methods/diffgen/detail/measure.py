@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from math import isqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from scumble.methods.diffgen.detail.calibration import calibrate
 from scumble.methods.diffgen.detail.groups import LOG_ODDS_UNIT, LogOddsGroups, LogOddsModel, Stage, bins_of
 from scumble.methods.diffgen.detail.queries import MarginalCounts, StageChoice, StageCounts
-from scumble.methods.diffgen.detail.rows import RowSampler
 from scumble.methods.diffgen.detail.shrinkage import consistent, log_odds_of_cells, log_odds_shifts
 from scumble.methods.diffgen.levels import DetailSettings
 from scumble.model.counts import Integers
@@ -26,6 +25,9 @@ from scumble.model.schema import Schema
 from scumble.model.values import published_values
 from scumble.privacy.holder import Holder
 from scumble.privacy.noise import laplace_variance, simulation
+
+if TYPE_CHECKING:
+    from scumble.methods.diffgen.detail.rows import RowSampler
 
 CHOOSE_TABLE = "choose a table"
 COUNT_TABLE = "count a table"
@@ -129,6 +131,8 @@ def add_detail(cells: MeasuredCells, settings: DetailSettings, holder: Holder) -
     `draft` holds rows drawn from what was measured so far. They give the edges of the groups and the prior of each
     table, which needs fewer rows than are published.
     """
+    from scumble.methods.diffgen.detail.rows import RowSampler  # imported late, because plans do not draw rows
+
     cut, schema = cells.cut, cells.cut.schema
     names = [attribute.name for attribute in schema.predictors]
     generator = simulation(_seed(cells.count))
@@ -197,7 +201,7 @@ def _measure(model: LogOddsModel, place: int | None, spend: str, holder: Holder)
     return holder.measure(query, spend=spend).reshape(query.shape)
 
 
-def _stage(draft: RowSampler, place: int, table: Integers, deviation: float, bins: Integers, groups: int) -> Stage:
+def _stage(draft: "RowSampler", place: int, table: Integers, deviation: float, bins: Integers, groups: int) -> Stage:
     """The stage of a measured table. The draft draws the attribute from it and adds its shifts."""
     shifts = log_odds_shifts(table, draft.prior_probabilities(len(table), place), deviation)
     draft.draw(place, consistent(table))
