@@ -1,27 +1,20 @@
 """`scumble reconstruct` and `scumble mine`: what the receiver of perturbed records does with them."""
 
-import csv
-import json as jsonlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 import typer
 
-from scumble.charts import Chart, Panel, Point, Series, write_svg
 from scumble.cli.options import Delimiter, Json, delimiter_of
 from scumble.cli.output import err, print_json, print_table, print_text
 from scumble.errors import InputError
-from scumble.files.atomic_folder import staging
 from scumble.files.csv_tables import write_csv
 from scumble.flows import mine as mine_flow
 from scumble.mining.tree_model import TreeModel
 from scumble.mining.tree_view import draw_tree, tree_text
-
-if TYPE_CHECKING:
-    from scumble.mining.reconstruction.distributions import Distribution, Histogram
 
 mine_app = typer.Typer(
     help="Learn decision trees from perturbed records, and apply them to true records.", no_args_is_help=True
@@ -43,34 +36,12 @@ def reconstruct(
     json: Json = False,
 ) -> None:
     """Reconstruct the distributions of true values from perturbed ones: as CSV, JSON and plot."""
-    with staging(out) as stage:
-        with err.status("reconstructing"):
-            found = mine_flow.reconstruct(folder, original=original, rule=rule, delimiter=delimiter_of(delimiter))
-        lines = [
-            {"attribute": each.attribute, "class": each.group or "", "kind": kind, **line}
-            for each in found
-            for kind, histogram in each.histograms.items()
-            for line in histogram.lines()
-        ]
-        with (stage.folder / "distributions.csv").open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, fieldnames=list(lines[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(lines)
-        summary = [
-            {"attribute": each.attribute, "class": each.group, "rows": each.rows, "distance": each.distances()}
-            for each in found
-        ]
-        document = {
-            "distributions": [
-                {**facts, **{kind: list(h.lines()) for kind, h in each.histograms.items()}}
-                for facts, each in zip(summary, found, strict=True)
-            ]
-        }
-        (stage.folder / "distributions.json").write_text(jsonlib.dumps(document, indent=1) + "\n", encoding="utf-8")
-        write_svg(_chart(found), stage.folder / "distributions.svg")
-        stage.publish()
+    with err.status("reconstructing"):
+        found = mine_flow.write_distributions(
+            folder, out=out, original=original, rule=rule, delimiter=delimiter_of(delimiter)
+        )
     if json:
-        print_json({"folder": str(out), "distributions": summary})
+        print_json({"folder": str(out), "distributions": [each.summary() for each in found]})
         return
     rows = [
         [
@@ -86,30 +57,6 @@ def reconstruct(
     print_text(f"{out} has distributions.csv, distributions.json and distributions.svg.")
     if original is not None:
         print_text("These files contain the true distributions, which no guarantee covers: do not publish them.", err)
-
-
-def _chart(found: "list[Distribution]") -> Chart:
-    panels = [
-        Panel(
-            title=each.attribute,
-            x_label="value" if each.reconstructed.edges is not None else "category, by its place",
-            y_label="density" if each.reconstructed.edges is not None else "share",
-            series=tuple(Series(label=kind, points=_points(h)) for kind, h in each.histograms.items()),
-            from_zero=True,
-            numbered=each.reconstructed.edges is None,
-        )
-        for each in found
-        if each.group is None
-    ]
-    return Chart(title="Reconstructed distributions", panels=tuple(panels))
-
-
-def _points(histogram: "Histogram") -> tuple[Point, ...]:
-    if histogram.edges is None:
-        return tuple(Point(x=place, y=share) for place, share in enumerate(histogram.shares.tolist()))
-    lows, highs = histogram.edges[:-1], histogram.edges[1:]
-    density = histogram.shares / (highs - lows)
-    return tuple(Point(x=x, y=y) for x, y in zip(((lows + highs) / 2).tolist(), density.tolist(), strict=True))
 
 
 @mine_app.command()

@@ -3,6 +3,8 @@
 Tables are streamed, except the rows that a tree is learned from. `scumble.flows.perturb` writes the folders.
 """
 
+import csv
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +15,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from scumble.charts import Chart, Panel, Point, Series, write_svg
 from scumble.engines.coding import read_numbers
 from scumble.errors import InputError
+from scumble.files.atomic_folder import staging
 from scumble.files.noise_file import read_noise
 from scumble.files.perturbed_table import published_blocks
 from scumble.flows.load import load_blurred
@@ -24,7 +28,7 @@ from scumble.model.local.noise_model import NoiseModel
 from scumble.sources import check_columns, open_source
 
 if TYPE_CHECKING:
-    from scumble.mining.reconstruction.distributions import Distribution
+    from scumble.mining.reconstruction.distributions import Distribution, Histogram
 
 ALGORITHMS = {"byclass": "byclass", "local": "local", "global": "global", "randomized": "uncorrected"}
 """The paper's names of the algorithms, and those of `Algorithm`."""
@@ -56,6 +60,58 @@ def reconstruct(
     noise = noise_of(folder)
     true = None if original is None else true_blocks(original, noise, delimiter=delimiter)
     return distributions(noise, published_blocks(Path(folder) / "table.csv", noise), true, Rule(rule))
+
+
+def write_distributions(
+    folder: str | Path, *, out: str | Path, original: Any = None, rule: str = "smoothed", delimiter: str = ","
+) -> "list[Distribution]":
+    """Reconstruct as `reconstruct` does, and write distributions.csv, distributions.json and distributions.svg into a
+    new folder `out`. Nothing is left behind if it fails."""
+    with staging(Path(out)) as stage:
+        found = reconstruct(folder, original=original, rule=rule, delimiter=delimiter)
+        lines = [
+            {"attribute": each.attribute, "class": each.group or "", "kind": kind, **line}
+            for each in found
+            for kind, histogram in each.histograms.items()
+            for line in histogram.lines()
+        ]
+        with (stage.folder / "distributions.csv").open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, fieldnames=list(lines[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(lines)
+        document = {
+            "distributions": [
+                {**each.summary(), **{kind: list(h.lines()) for kind, h in each.histograms.items()}} for each in found
+            ]
+        }
+        (stage.folder / "distributions.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        write_svg(_chart(found), stage.folder / "distributions.svg")
+        stage.publish()
+    return found
+
+
+def _chart(found: "list[Distribution]") -> Chart:
+    panels = [
+        Panel(
+            title=each.attribute,
+            x_label="value" if each.reconstructed.edges is not None else "category, by its place",
+            y_label="density" if each.reconstructed.edges is not None else "share",
+            series=tuple(Series(label=kind, points=_points(h)) for kind, h in each.histograms.items()),
+            from_zero=True,
+            numbered=each.reconstructed.edges is None,
+        )
+        for each in found
+        if each.group is None
+    ]
+    return Chart(title="Reconstructed distributions", panels=tuple(panels))
+
+
+def _points(histogram: "Histogram") -> tuple[Point, ...]:
+    if histogram.edges is None:
+        return tuple(Point(x=place, y=share) for place, share in enumerate(histogram.shares.tolist()))
+    lows, highs = histogram.edges[:-1], histogram.edges[1:]
+    density = histogram.shares / (highs - lows)
+    return tuple(Point(x=x, y=y) for x, y in zip(((lows + highs) / 2).tolist(), density.tolist(), strict=True))
 
 
 def true_blocks(data: Any, noise: NoiseModel, *, delimiter: str = ",") -> Iterator[dict[str, Any]]:

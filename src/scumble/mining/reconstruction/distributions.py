@@ -84,6 +84,10 @@ class Distribution:
             return {}
         return {name: self.original.distance(each) for name, each in self.histograms.items() if name != "original"}
 
+    def summary(self) -> dict[str, Any]:
+        """What the distribution is of, the number of rows and the distances, as plain data."""
+        return {"attribute": self.attribute, "class": self.group, "rows": self.rows, "distance": self.distances()}
+
 
 def distributions(
     noise: NoiseModel, randomized: Blocks, true: Blocks | None = None, rule: Rule = Rule.SMOOTHED
