@@ -216,6 +216,13 @@ def test_the_words_are_the_published_function_bit_by_bit() -> None:
 def test_the_older_function_gives_the_words_of_older_tables() -> None:
     words = KeyedWords(SECRET, Keying.BLAKE2B).draw(b"age", ["0", "1", "2"], np.arange(3))
     assert words.tolist() == OLDER_WORDS
+    model, record = for_epsilon(SCHEMA, epsilon="1"), {"n": 7, "k": "a"}
+    columns = {"n": np.array([7]), "k": np.array([0])}
+    older = perturb_block(model, columns, words=KeyedWords(SECRET, "blake2b/1"), entities=["me"])
+    told = Perturber(model, secret=SECRET, keyed="blake2b/1").perturb(record, entity="me")
+    assert told == {name: text_of(model.published[name].domain, int(older[name][0])) for name in ("n", "k")}
+    with pytest.raises(InputError, match="Unknown keyed function 'md5'"):
+        KeyedWords(SECRET, "md5")
 
 
 def test_a_client_without_an_entity_is_one_person_with_fixed_noise() -> None:

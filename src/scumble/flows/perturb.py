@@ -42,10 +42,12 @@ FIXED = (
     "the same, so repeating it reveals nothing more. A report that differs from an earlier one proves that the value "
     "changed, and the epsilons of the two reports add up."
 )
-NUMBERED = (
-    "Rows with the same id are numbered in their order and get independent noise. Rows with a blank id get new noise "
-    "in every run. The guarantee is that of one row: a person with several rows has the sum of their epsilons."
-)
+REPEATED_IDS = {
+    Keying.HMAC_SHA256: "Rows with the same id are numbered in their order and get independent noise. Rows with a "
+    "blank id get new noise in every run.",
+    Keying.BLAKE2B: "Rows with a blank id, and all rows with the same id but the first, get new noise in every run.",
+}
+ONE_ROW = "The guarantee is that of one row: for a person with several rows, the epsilons of the rows add up."
 ASSUMED = "Against those who do not know the secret, the guarantee holds if {} is a pseudo-random function."
 FUNCTIONS = {Keying.HMAC_SHA256: "HMAC-SHA-256", Keying.BLAKE2B: "BLAKE2b"}
 
@@ -144,7 +146,7 @@ def perturbation_plan(noise: NoiseModel, *, keying: Keying | None) -> Plan:
             if local
             else "perturbation. A missing number stays missing."
         ),
-        *((REPEATED,) if keying is None else (FIXED, NUMBERED, ASSUMED.format(FUNCTIONS[keying]))),
+        *((REPEATED,) if keying is None else (FIXED, REPEATED_IDS[keying], ONE_ROW, ASSUMED.format(FUNCTIONS[keying]))),
     ]
     return Plan(
         guarantee=guarantee,
@@ -214,11 +216,10 @@ def perturb(
 
 
 def _keying(keyed: str | None, secret: bytes | None) -> Keying | None:
-    if keyed is not None and keyed not in set(Keying):
-        raise InputError(f"Unknown keyed function {keyed!r}. Available: {', '.join(Keying)}.")
+    keying = Keying.HMAC_SHA256 if keyed is None else Keying.named(keyed)
     if keyed is not None and secret is None:
         raise InputError("A keyed function needs a secret. Give --secret FILE and --entity COLUMN with --keyed.")
-    return None if secret is None else Keying(keyed or Keying.HMAC_SHA256)
+    return None if secret is None else keying
 
 
 def _stated_parameter(value: Any) -> list[str] | str:

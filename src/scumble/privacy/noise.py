@@ -115,6 +115,12 @@ class Keying(StrEnum):
     """Of older tables, and only to repeat their noise: the context leaves out part of the law."""
     HMAC_SHA256 = "hmac-sha256/2"
 
+    @classmethod
+    def named(cls, name: str) -> "Keying":
+        if name not in set(cls):
+            raise InputError(f"Unknown keyed function {name!r}. Available: {', '.join(cls)}.")
+        return cls(name)
+
 
 FRESH = 0
 """The occurrence number of a row without an id. Its words come from the operating system."""
@@ -146,14 +152,14 @@ class KeyedWords:
     channel, because one word under two laws would reveal the value. Proof and encoding: `privacy/PROOF.md`.
     """
 
-    def __init__(self, secret: bytes, keying: Keying = Keying.HMAC_SHA256) -> None:
+    def __init__(self, secret: bytes, keyed: str = Keying.HMAC_SHA256) -> None:
         if len(secret) < SHORTEST_SECRET:
             raise InputError(
                 f"The secret has {len(secret)} bytes, but whoever guesses it can remove the noise. Use at least "
                 f"{SHORTEST_SECRET} random bytes."
             )
-        self.keying = keying
-        if keying is Keying.BLAKE2B:
+        self.keying = Keying.named(keyed)
+        if self.keying is Keying.BLAKE2B:
             self._key = hashlib.blake2b(secret, person=b"scumble perturb").digest()
         else:
             self._key = hmac.digest(secret, b"scumble perturb/2", "sha256")

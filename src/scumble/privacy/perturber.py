@@ -81,12 +81,13 @@ class Perturber:
     The noise of an entity is fixed: as long as a value does not change, a repeated query returns the same report, so
     repetition reveals nothing more (Agrawal & Srikant 2000, section 2). A changed value gets new noise, which costs its
     privacy again, and a report that differs from the last one proves the change. Whoever knows the secret can remove
-    the noise. Against everybody else the guarantee holds if HMAC-SHA-256 is a pseudo-random function.
+    the noise. Against everybody else the guarantee holds if HMAC-SHA-256 is a pseudo-random function. `keyed` is
+    "blake2b/1" to repeat the reports of an older release, and is left out otherwise.
     """
 
-    def __init__(self, model: NoiseModel, *, secret: bytes, keying: Keying = Keying.HMAC_SHA256) -> None:
+    def __init__(self, model: NoiseModel, *, secret: bytes, keyed: str = Keying.HMAC_SHA256) -> None:
         self._model = model
-        self._words = KeyedWords(secret, keying)
+        self._words = KeyedWords(secret, keyed)
 
     def perturb(self, record: Mapping[str, Value], *, entity: str = "") -> dict[str, str]:
         """The perturbed record as text, as in the published table.
