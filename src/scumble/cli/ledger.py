@@ -1,4 +1,4 @@
-"""`scumble ledger`: show, grant, verify."""
+"""`scumble ledger`: show what was spent, raise (`grant`) a ceiling, verify the hash chain."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`noise.json`: the noise model of a table of perturbed records, exact, as a receiver needs it.
+"""`noise.json`: the exact noise model of a table of perturbed records, which a receiver needs for reconstruction.
 
 The format is noise/2. It stores the schema of true values by the codec of `schema_file`, whole, and the randomizer of
 every attribute. Files of the format noise/1 are still read: they state domains only, so the schema's other entries take

@@ -75,7 +75,8 @@ def require_numbers(schema: Schema, method: str) -> tuple[Amounts, ...]:
     for attribute in schema.attributes:
         if isinstance(attribute.domain, Tree):
             raise InputError(
-                f"{method} needs numbers, but {attribute.name!r} is a category. Remove it from the schema, or use mdav."
+                f"{method} needs numbers, but {attribute.name!r} is a category. Remove it from the schema, or use a "
+                "method that takes categories: diffgen, histograms, or mdav (k-anonymity only)."
             )
     return tuple(amounts for amounts in scales(schema, method) if amounts is not None)
 

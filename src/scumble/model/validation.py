@@ -1,4 +1,4 @@
-"""Turning a pydantic error into words: where, what."""
+"""Converts a pydantic error into a sentence that says where a document is wrong, and what is wrong."""
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails

@@ -11,8 +11,7 @@
 - `simulation`: a seedable generator for post-processing of answers already paid for, for generated data and for
   experiments. It must never be applied to private rows.
 
-Budgets are exact fractions everywhere else. Only here are they converted to the floats that OpenDP takes: a scale is
-rounded up until OpenDP's own privacy map is within the budget.
+Budgets are exact fractions. `scumble.privacy.measurements` converts them to the floats that OpenDP takes.
 """
 
 import hashlib

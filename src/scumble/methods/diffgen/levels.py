@@ -1,4 +1,4 @@
-"""DiffGen's settings: the value of every parameter that is `auto`, and how epsilon is divided.
+"""DiffGen's settings: the value of every parameter that is left at `auto`, and how epsilon is divided.
 
 Settings depend only on public facts and, where the number of records is not public, on the noisy count of records.
 """

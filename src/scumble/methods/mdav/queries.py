@@ -34,6 +34,11 @@ class GroupingRule(StrEnum):
     INSENSITIVE = "insensitive"
     STABLE = "stable"
 
+    @property
+    def method(self) -> str:
+        """The method that groups records in this way, as messages name it."""
+        return {"records": "plain", "insensitive": "i-mdav", "stable": "s-mdav"}[self]
+
 
 @dataclass(frozen=True, kw_only=True)
 class GroupSums(RowMeasurement):
@@ -45,7 +50,7 @@ class GroupSums(RowMeasurement):
 
     @cached_property
     def amounts(self) -> tuple[Amounts, ...]:
-        return require_numbers(self.schema, self.grouping)
+        return require_numbers(self.schema, self.grouping.method)
 
     @cached_property
     def weights(self) -> Integers:
