@@ -1,18 +1,18 @@
 """`scumble join`: joint releases of several data owners."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from scumble.cli.options import Delimiter, Json, LedgerFile, MethodName, SchemaFile, delimiter_of, with_method_options
-from scumble.cli.output import err, print_json, print_table, print_text, progress_bar
+from scumble.cli.output import err, print_json, print_text, progress_bar
 from scumble.cli.output import out as console
 from scumble.cli.plan import print_plan
+from scumble.cli.rehearse import print_phases, rehearse
 from scumble.engines import ENGINES
 from scumble.errors import InputError
-from scumble.model.budget import budget_text
 
 join_app = typer.Typer(
     help="Joint releases: several owners publish one table without showing each other their rows.", no_args_is_help=True
@@ -174,6 +174,7 @@ def run(
 ) -> None:
     """Take part in a joint release as one party. All parties run this at about the same time."""
     from scumble.flows import join as joint_flow
+    from scumble.flows.release import charge_text
 
     if abandon:
         receipt = joint_flow.abandon(agreement, party=party, out=out, state=state, ledger=ledger)
@@ -209,83 +210,12 @@ def run(
     for step in joined.release.story:
         console.print(f"  {step}")
     if joined.receipt is not None:
-        charged, spent, ceiling = (
-            budget_text(each) for each in (joined.receipt.charged, joined.receipt.spent, joined.receipt.ceiling)
-        )
-        print_text(f"Charged {charged}: {spent} of {ceiling} spent, ledger entry {joined.receipt.entry[:12]}.")
+        print_text(f"Charged {charge_text(joined.receipt)}.")
     print_phases([phase.to_json() for phase in joined.phases], party)
     print_text(f"Transcript: {joined.transcript}. Took {joined.seconds:.1f} s.")
 
 
-def print_phases(phases: Sequence[Mapping[str, Any]], party: str) -> None:
-    """Print the cost of each phase, and the sums."""
-    names = ("seconds", "rounds", "bytes_sent", "bytes_received")
-    total = {"name": "total", **{name: sum(phase[name] for phase in phases) for name in names}}
-    rows = [
-        [
-            phase["name"],
-            f"{phase['seconds']:.2f}",
-            f"{phase['rounds']:,}",
-            f"{phase['bytes_sent'] / 1e6:.3f}",
-            f"{phase['bytes_received'] / 1e6:.3f}",
-        ]
-        for phase in (*phases, total)
-    ]
-    print_table(f"Cost for {party}", ["phase", "seconds", "rounds", "MB sent", "MB received"], rows)
-
-
-@join_app.command()
-@with_method_options
-def rehearse(
-    *,
-    parties: Annotated[int, typer.Option("--parties", help="The number of owners.", min=2, max=7)] = 3,
-    aggregator: Annotated[bool, typer.Option("--aggregator", help="Add a computing party without rows.")] = False,
-    rows: Annotated[
-        int, typer.Option("--rows", help="The number of generated rows of all owners together.", min=0)
-    ] = 3000,
-    delay_ms: Annotated[
-        float,
-        typer.Option(
-            "--delay-ms", help="Delay every message by this many milliseconds, to imitate a distant network.", min=0
-        ),
-    ] = 0,
-    schema: Annotated[
-        Path | None, typer.Option("--schema", help="Draw uniform rows from this schema (default: generated patients).")
-    ] = None,
-    method: MethodName = "diffgen",
-    out: Annotated[Path | None, typer.Option("--out", help="Keep all parties' folders in this new folder.")] = None,
-    json: Json = False,
-    parameters: dict[str, Any],
-) -> None:
-    """Run a joint release of generated rows on this machine, with one process for each party.
-
-    Prints the seconds, rounds and bytes of every party and phase.
-    """
-    from scumble.demo.rehearsal import rehearse as run_rehearsal
-
-    with progress_bar() as progress:
-        rehearsed = run_rehearsal(
-            owners=parties,
-            aggregator=aggregator or parties == 2,
-            rows=rows,
-            delay_ms=delay_ms,
-            schema=schema,
-            method=method,
-            parameters={"epsilon": "1", **parameters},
-            out=out,
-            progress=progress,
-        )
-    if json:
-        print_json(rehearsed.to_json())
-        return
-    for name, result in rehearsed.parties.items():
-        print_phases(result["phases"], name)
-    first = next(iter(rehearsed.parties.values()))
-    delay = f", every message delayed by {delay_ms:g} ms" if delay_ms else ""
-    print_text(
-        f"{len(rehearsed.parties)} parties, {rows:,} rows{delay}: {first['cells']:,} cells, identical at all parties, "
-        f"in {rehearsed.seconds:.1f} s including start-up."
-    )
+join_app.command()(rehearse)
 
 
 @transcript_app.command()
