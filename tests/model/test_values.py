@@ -1,5 +1,6 @@
 """The value codec by hand-written examples of its documented rules, and value -> code -> text -> code as a law."""
 
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -55,8 +56,8 @@ NAN, INFINITE = float("nan"), float("inf")
         *((number(None, DROP), value, None) for value in (-1, 30, INFINITE, "-inf")),
         # Missing numbers: nothing, the label, or an equal number.
         *((number("?"), value, 3) for value in (None, "", "  ", "?", " ? ")),
-        *((number("?", DROP), value, 3) for value in (None, "", "?")),
-        *((number("?", DROP), value, None) for value in ("x", NAN)),
+        *((number("?", DROP), value, 3) for value in (None, "", "?", NAN, Decimal("NaN"), Decimal("sNaN"))),
+        *((number("?", DROP), value, None) for value in ("x", [], b"\xff", "\ud800", date(2024, 1, 31), True)),
         *((number("-999"), value, 3) for value in (-999, -999.0, "-999", "-999.0", "-9.99e2", Decimal("-999.000"))),
         *((number(" -999 "), value, 3) for value in (-999, "-999.0")),
         *((number("0"), value, 3) for value in (0, "0", "-0.0", "0e5")),
@@ -74,11 +75,19 @@ NAN, INFINITE = float("nan"), float("inf")
         (category("a", ""), "", 1),
         (category("a", ""), None, 1),
         (category("a", "", missing="a"), "", 0),
-        # Numbers as categories: the text that Arrow writes.
+        # Other values as categories: their canonical text.
         *((category("a", "1"), value, 1) for value in (1, 1.0, "1", Decimal(1))),
         (category("a", "1"), "1.0", None),
         (category("a", "true"), True, 1),
-        (category("a", "1e+10"), 1e10, 1),
+        *((category("a", "10000000000"), value, 1) for value in (1e10, 10**10, Decimal("1E+10"), "10000000000")),
+        *((category("a", "1e+10"), value, None) for value in (1e10, 10**10)),
+        *((category("a", "nan"), value, None) for value in (NAN, Decimal("NaN"))),
+        *((category("a", "TRUE"), value, 1) for value in (True, np.True_, "TRUE")),
+        *((category("a", "TRUE"), value, None) for value in ("true", 1, 1.0, False)),
+        (category("True", "true"), True, 1),
+        # Beyond 2^53, by the nearest double.
+        *((category("a", "9007199254740993"), value, 1) for value in (2**53 + 1, float(2**53), "9007199254740993")),
+        *((category("a", "9007199254740993"), value, None) for value in (2**53 + 2, 2**53 + 4, "9007199254740992")),
     ],
 )
 def test_a_value_is_read_by_the_documented_rules(attribute: Attribute, value: Any, code: int | None) -> None:

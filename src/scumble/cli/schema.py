@@ -45,6 +45,10 @@ def draft(
     check_columns(source, source.columns())
     batches = list(source.batches(source.columns()))
     table = pa.Table.from_batches(batches) if batches else pa.table({name: [] for name in source.columns()})
+    try:
+        table.validate(full=True)
+    except pa.ArrowInvalid:
+        raise InputError(f"{data} has text that is not UTF-8, which no schema can name. Convert it to UTF-8.") from None
     text = draft_with_comments(table, target).text(f"{DRAFT_HEADING}\n{note}".rstrip())
     if to is not None:
         if to.exists():

@@ -15,10 +15,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scumble.compiled import compiled
+from scumble.engines.arrow_values import (
+    decoded_text,
+    is_hashed,
+    is_numeric,
+    is_text,
+    plain_text,
+    python_values,
+    read_texts,
+    without_wrapping,
+)
 from scumble.model.counts import Block
+from scumble.model.raw_value import ValueKind, canonical
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Grid, Tree
-from scumble.model.values import NUMBER, means_nan, number_of
+from scumble.model.values import NUMBER, code_of, is_missing_number, number_of
+from scumble.sources.object_column import object_values
 
 Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 
@@ -55,13 +67,13 @@ def code_entities(
         masks = [column.kept for column in columns if column.kept is not None]
         kept = np.logical_and.reduce(masks) if masks else np.True_
         block = tuple(column.codes for column in columns)
-        names = None if entity is None else _text(batch.column(entity)).fill_null("")
+        names = None if entity is None else batch.column(entity)
         if not kept.all():
             block = tuple(codes[kept] for codes in block)
             names = None if names is None else names.filter(pa.array(kept))
         for codes in block:
             codes.flags.writeable = False  # like the arrays of a database: a kernel is compiled for one kind of array
-        yield block, None if names is None else names.to_pylist()
+        yield block, None if names is None else read_texts(names)
 
 
 def _sliced(batches: Iterable[pa.RecordBatch], most_rows: int | None) -> Iterator[pa.RecordBatch]:
@@ -78,16 +90,22 @@ def coder(attribute: Attribute) -> Callable[[pa.Array], ColumnCodes]:
         code_values = _tree_coder(attribute, attribute.domain)
 
     def code(column: pa.Array) -> ColumnCodes:
-        if isinstance(attribute.domain, Tree) and not pa.types.is_dictionary(column.type):
-            column = _text(column).dictionary_encode()
-        return _look_up(column, code_values) if pa.types.is_dictionary(column.type) else code_values(column)
+        column = without_wrapping(column)
+        if isinstance(column, pa.ExtensionArray):
+            column = column.storage.dictionary_encode()
+            return _look_up(column, lambda cells: _code_each(attribute, object_values(cells)))
+        if pa.types.is_dictionary(column.type):
+            return _look_up(column, code_values)
+        if isinstance(attribute.domain, Tree) and is_hashed(column.type):
+            return _look_up(column.dictionary_encode(), code_values)
+        return code_values(column)
 
     return code
 
 
 def _look_up(column: pa.DictionaryArray, code_values: Callable[[pa.Array], ColumnCodes]) -> ColumnCodes:
     """Code the values of a dictionary, then look the rows up in them. Null is treated as one further value."""
-    values, indices = column.dictionary, column.indices.cast(pa.int32())
+    values, indices = without_wrapping(column.dictionary), column.indices.cast(pa.int32())
     if indices.null_count:
         indices = indices.fill_null(len(values))
         values = pa.concat_arrays([values, pa.nulls(1, values.type)])
@@ -99,36 +117,33 @@ def _look_up(column: pa.DictionaryArray, code_values: Callable[[pa.Array], Colum
     )
 
 
+def _code_each(attribute: Attribute, values: Iterable[object]) -> ColumnCodes:
+    """Codes by the rule for one value."""
+    codes = [code_of(attribute, value) for value in values]
+    return _signed_codes([-1 if code is None else code for code in codes], attribute.domain.size)
+
+
+def _signed_codes(codes: list[int], size: int) -> ColumnCodes:
+    """Codes, where -1 leaves the row out."""
+    signed = np.array(codes, dtype=np.int64)
+    kept = signed >= 0
+    return ColumnCodes(codes=np.maximum(signed, 0).astype(code_type(size)), kept=None if kept.all() else kept)
+
+
 def _tree_coder(attribute: Attribute, tree: Tree) -> Callable[[pa.Array], ColumnCodes]:
-    known = tree.codes
-    codes_as = code_type(tree.size)
+    known = {label.encode(): code for label, code in tree.codes.items() if canonical(label)[0] is ValueKind.TEXT}
     missing = attribute.missing_code
-    drop = attribute.outside is Outside.DROP
-    unknown = -1 if drop else missing or 0
-    empty = known.get("", unknown) if missing is None else missing
+    unknown = -1 if attribute.outside is Outside.DROP else missing or 0
+    empty = known.get(b"", unknown) if missing is None else missing
 
     def code(values: pa.Array) -> ColumnCodes:
-        codes = [known.get(text, unknown) if text else empty for text in _text(values).to_pylist()]
-        signed = np.array(codes, dtype=np.int64)
-        kept = signed >= 0
-        return ColumnCodes(codes=np.maximum(signed, 0).astype(codes_as), kept=None if kept.all() else kept)
+        text = plain_text(values)
+        if text is None:
+            return _code_each(attribute, python_values(values))
+        codes = [known.get(each, unknown) if each else empty for each in text.to_pylist()]
+        return _signed_codes(codes, tree.size)
 
     return code
-
-
-def _text(column: pa.Array) -> pa.Array:
-    if pa.types.is_string(column.type):
-        return column
-    if _is_bytes(column.type):
-        # Bytes that are not UTF-8 are a value outside the domain, not an error.
-        texts = [None if value is None else value.decode("utf-8", "replace") for value in column.to_pylist()]
-        return pa.array(texts, pa.string())
-    return column.cast(pa.string())
-
-
-def _is_bytes(kind: pa.DataType) -> bool:
-    tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view)
-    return any(test(kind) for test in tests)
 
 
 def _grid_coder(attribute: Attribute, grid: Grid) -> Callable[[pa.Array], ColumnCodes]:
@@ -141,7 +156,9 @@ def _grid_coder(attribute: Attribute, grid: Grid) -> Callable[[pa.Array], Column
     label = attribute.missing
 
     def code(column: pa.Array) -> ColumnCodes:
-        values, is_empty = _numbers(column, label)
+        if not is_numeric(column.type) and not is_text(column.type):
+            return _code_each(attribute, python_values(column))
+        values, is_empty = _numbers(column, label, mark_nan=empty != unreadable)
         values.flags.writeable = False  # as where Arrow made no copy: the kernel is compiled once
         bounds = _as_precise(edges, column.type)
         codes = np.empty(len(values), dtype=codes_as)
@@ -158,7 +175,6 @@ def _grid_coder(attribute: Attribute, grid: Grid) -> Callable[[pa.Array], Column
 
 def _as_precise(edges: npt.NDArray[np.float64], kind: pa.DataType) -> npt.NDArray[np.float64]:
     """The edges, rounded to the precision of the column's type: 0.7 in single precision is below 0.7."""
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     with np.errstate(over="ignore"):
         if pa.types.is_float32(kind):
             return edges.astype(np.float32).astype(np.float64)
@@ -176,32 +192,43 @@ def _cells_per_unit(grid: Grid, edges: npt.NDArray[np.float64]) -> float:
 
 def read_numbers(column: pa.Array, missing: str | None = None) -> npt.NDArray[np.float64]:
     """A column as doubles, with NaN for cells that do not parse, are empty or contain the label of missing values."""
-    values, empty = _numbers(column, missing)
+    column = without_wrapping(column)
+    if pa.types.is_dictionary(column.type):
+        column = without_wrapping(column.dictionary_decode())
+    if not is_numeric(column.type) and not is_text(column.type):
+        cells = python_values(column)
+        numbers = [None if is_missing_number(cell, missing) else number_of(cell) for cell in cells]
+        return np.array([math.nan if number is None else number for number in numbers], dtype=np.float64)
+    values, empty = _numbers(column, missing, mark_nan=False)
     return values if empty is None else np.where(empty, np.nan, values)
 
 
-def _numbers(column: pa.Array, label: str | None) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_] | None]:
-    """The column as doubles, NaN where it does not parse, and a mask of cells that are empty or equal to `label`."""
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
+def _numbers(
+    column: pa.Array, label: str | None, *, mark_nan: bool
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_] | None]:
+    """Numbers or text as doubles, NaN where it does not parse, and a mask of cells that are empty or equal `label`."""
     kind = column.type
-    empty = None
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        if column.null_count:
-            empty = column.is_null().to_numpy(zero_copy_only=False)
-    else:
+    empty = undecodable = None
+    if not pa.types.is_integer(kind) and not pa.types.is_floating(kind):
         # Decimals are read from their text: Arrow's conversion to doubles does not always give the nearest one.
-        text = pc.utf8_trim_whitespace(column if pa.types.is_large_string(column.type) else _text(column))
+        text, undecodable = decoded_text(column)
+        text = pc.utf8_trim_whitespace(text)
         blank = pc.is_in(text, pa.array([None, "", (label or "").strip()], text.type))
         if pc.any(blank).as_py():
             empty = blank.to_numpy(zero_copy_only=False)
         column = _parse(text)
+    elif column.null_count:
+        empty = column.is_null().to_numpy(zero_copy_only=False)
     values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    if means_nan(label) and pa.types.is_floating(kind):
-        empty = np.isnan(values)  # includes null, which the cast made NaN
+    if mark_nan and pa.types.is_floating(kind):
+        not_numbers = np.isnan(values)  # includes null, which the cast made NaN
+        empty = not_numbers if not_numbers.any() else None
     number = number_of(label)
     if number is not None:
-        empty = values == number if empty is None else empty | (values == number)
+        said = values == _as_precise(np.array([number]), kind)[0]
+        empty = said if empty is None else empty | said
+    if undecodable is not None and empty is not None:
+        empty = empty & ~undecodable
     return values, empty
 
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scumble.files.schema_file import schema_text
+from scumble.model.raw_value import canonical
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Domain, Grid, Tree
 
@@ -107,7 +108,7 @@ def draft(table: pa.Table, target: str | None = None) -> Draft:
 
 def _distinct(column: pa.ChunkedArray) -> list[str]:
     """The distinct values, as the text that engines compare."""
-    return sorted(pc.unique(column.drop_null().cast(pa.string())).to_pylist())
+    return sorted({canonical(value)[1] for value in column.drop_null().unique().to_pylist()})
 
 
 def _guess(column: pa.ChunkedArray) -> _Guess:

@@ -8,7 +8,6 @@ decided by the coders of `scumble.engines.coding`, which every release uses.
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from scumble.engines.arrow_values import distinct_values, python_values, shown_text
 from scumble.engines.coding import coder, read_numbers
 from scumble.flows.plan import schema_of
 from scumble.flows.row_advice import AttributeRows, FlawedValue, advice_of
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Attribute, Schema
 from scumble.model.taxonomy import Grid
-from scumble.model.values import Flaw, Value, read_value
+from scumble.model.values import Flaw, read_value
 from scumble.sources import check_columns, open_source
 
 PRIVATE = (
@@ -128,7 +128,7 @@ class _Tally:
                 coded_as_missing = flaw is Flaw.MISSING and self.attribute.missing_code is not None
                 self._clamped += 0 if reading.code is None or coded_as_missing else times
                 self._flaws[flaw] += times
-                self._values[flaw, "" if value is None else str(value)[:LONGEST_VALUE]] += times
+                self._values[flaw, shown_text(value)[:LONGEST_VALUE]] += times
         if len(self._values) > 2 * MOST_DISTINCT:
             self._values = Counter(dict(self._values.most_common(MOST_DISTINCT)))
             self._pruned = True
@@ -150,35 +150,19 @@ class _Tally:
         )
 
 
-def _suspects(attribute: Attribute, column: pa.Array) -> Iterator[tuple[Value, int]]:
+def _suspects(attribute: Attribute, column: pa.Array) -> Iterator[tuple[object, int]]:
     """The different values of a column with their frequencies, without numbers that lie inside the range."""
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    values, places = column.dictionary, column.indices.fill_null(len(column.dictionary)).to_numpy()
+    values, places = distinct_values(column)
     times = np.bincount(places, minlength=len(values) + 1)
     wanted = times[:-1] > 0
     if isinstance(attribute.domain, Grid) and not _is_short_float(values.type):
         edges, numbers = attribute.domain.edge_floats, read_numbers(values, attribute.missing)
         wanted &= ~((numbers >= edges[0]) & (numbers < edges[-1]))
     chosen = np.flatnonzero(wanted)
-    yield from zip(_python_values(values.take(pa.array(chosen))), times[chosen].tolist(), strict=True)
+    yield from zip(python_values(values.take(pa.array(chosen))), times[chosen].tolist(), strict=True)
     if times[-1]:
         yield None, int(times[-1])
 
 
 def _is_short_float(kind: pa.DataType) -> bool:
     return pa.types.is_float32(kind) or pa.types.is_float16(kind)
-
-
-def _python_values(values: pa.Array) -> list[Value]:
-    """The values as the codec reads them, with floats of low precision as the shortest decimal."""
-    kind = values.type
-    if _is_short_float(kind):
-        numbers = values.to_numpy(zero_copy_only=False)
-        return [float(number) if not np.isfinite(number) else Decimal(str(number)) for number in numbers]
-    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
-        return [None if value is None else value.decode("utf-8", "replace") for value in values.to_pylist()]
-    if not (pa.types.is_primitive(kind) or pa.types.is_decimal(kind)) or pa.types.is_temporal(kind):
-        values = values.cast(pa.string())
-    result: list[Value] = values.to_pylist()
-    return result

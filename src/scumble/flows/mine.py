@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from scumble.charts import Chart, Panel, Point, Series, write_svg
+from scumble.engines.arrow_values import read_texts
 from scumble.engines.coding import read_numbers
 from scumble.errors import InputError
 from scumble.files.atomic_folder import staging
@@ -162,12 +162,12 @@ def predict(
         predicted = classes[model.probabilities(np.stack(values, axis=1)).argmax(axis=1)]
         truth = None
         if judged:
-            truth = np.array(batch.column(judged[0]).cast(pa.string()).fill_null("").to_pylist(), dtype=np.str_)
+            truth = np.array(read_texts(batch.column(judged[0])), dtype=np.str_)
         yield predicted, truth
 
 
 def _feature(feature: Feature, column: pa.Array) -> npt.NDArray[np.float64]:
     if feature.values is None:
         return read_numbers(column, feature.missing)
-    places = pc.index_in(column.cast(pa.string()), pa.array(feature.values, pa.string()))
-    return places.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    places = {text: place for place, text in reversed(list(enumerate(feature.values))) if text}
+    return np.array([places.get(text, np.nan) for text in read_texts(column)], dtype=np.float64)

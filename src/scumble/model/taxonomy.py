@@ -5,6 +5,7 @@ so do the cells of an interval of a grid. A generalized value is therefore a `No
 cell of a table is a box.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,12 +17,16 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.errors import InputError
+from scumble.model.raw_value import canonical
 
 LARGEST_DOMAIN = 2**31
 LARGEST_EXPONENT = 308
 SMALLEST_EXPONENT = -400
 """Edges are compared with doubles; exact arithmetic on numbers far beyond their range would be very slow."""
 
+LARGE_DIGITS = 16
+"""Whole numbers beyond 2^53 have at least so many."""
+_WHOLE = re.compile("-?[1-9][0-9]*")
 _EXACT = Context(prec=1000, traps=[Inexact, Rounded])
 """Enough digits for any sum and product of such numbers; Python's default context rounds to 28."""
 
@@ -121,6 +126,15 @@ class Tree:
         if self.origin is not None:
             for label, code in tuple(codes.items()):
                 codes |= dict.fromkeys((leaf.label for leaf in self.origin.node(label).leaves()), code)
+        return codes
+
+    @cached_property
+    def large_numbers(self) -> Mapping[str, int]:
+        """The codes of whole numbers beyond 2^53, by the canonical text of the nearest double."""
+        codes: dict[str, int] = {}
+        for label, code in self.codes.items():
+            if len(label) >= LARGE_DIGITS and _WHOLE.fullmatch(label):
+                codes.setdefault(canonical(Decimal(label))[1], code)
         return codes
 
     @cached_property

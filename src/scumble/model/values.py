@@ -4,32 +4,29 @@
 one property test compares the two. `text_of` writes a published code as text; `published_values` and `codes_within`
 convert between codes and columns of published values; `recoding` maps the codes of a domain to those of a coarser one.
 
-Rules of reading:
+Rules of reading. `scumble.model.raw_value` gives the canonical text of a value of any type; on it:
 
-- A category is compared exactly, spaces included. A number is compared by the text that Arrow makes of it: 1.0 is "1".
-- A number is read from its text after surrounding spaces are removed, by `NUMBER`. NaN is unreadable.
-- None, an empty text and the `missing` label are missing values. For a numeric attribute an equal number is one, too:
-  with `missing: "-999"`, -999.0 is missing. With `missing: "nan"`, so is the number NaN.
+- A category is compared exactly, spaces included. A boolean also matches a leaf that is spelled true or false in any
+  case: `true` first, then the first such leaf. A number above 2^53 matches the first leaf with the same nearest double.
+- A number is read from its text after surrounding spaces are removed, by `NUMBER`. Booleans and dates are not numbers.
+- None, NaN, an empty text and the `missing` label are missing values. For a numeric attribute an equal number is one,
+  too: with `missing: "-999"`, -999.0 is missing.
 - A missing value takes the missing code. Without one, it is treated as unreadable.
 - `outside: drop` leaves the row out for an unknown category, an unreadable number and a number outside the range.
   `outside: clamp` takes the nearest cell for a number outside the range, else the missing code, else the first code.
 """
 
-import math
 import re
 from dataclasses import dataclass
-from decimal import Context, Decimal
 from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
 
 from scumble.model.counts import Integers
+from scumble.model.raw_value import ValueKind, canonical
 from scumble.model.schema import Attribute, Outside
-from scumble.model.taxonomy import Domain, Grid, Tree
-
-Value = str | int | float | Decimal | None
-"""One raw value of a record."""
+from scumble.model.taxonomy import LARGE_DIGITS, Domain, Grid, Tree
 
 Column = npt.NDArray[np.int64] | npt.NDArray[np.float64] | npt.NDArray[np.str_] | npt.NDArray[np.object_]
 """A column of published values."""
@@ -41,7 +38,6 @@ NOWHERE = -1
 """Instead of a code: the value lies outside the domain."""
 
 _NUMBER = re.compile(NUMBER)
-_DOUBLES = Context(prec=17)
 
 
 class Flaw(Enum):
@@ -61,7 +57,7 @@ class Reading:
     flaw: Flaw | None = None
 
 
-def read_value(attribute: Attribute, value: Value) -> Reading:
+def read_value(attribute: Attribute, value: object) -> Reading:
     """Read one raw value by the rules above."""
     flaw, code = _look_up(attribute, value)
     missing, clamp = attribute.missing_code, attribute.outside is Outside.CLAMP
@@ -72,7 +68,7 @@ def read_value(attribute: Attribute, value: Value) -> Reading:
     return Reading(code=code if flaw is None or clamp else None, flaw=flaw)
 
 
-def code_of(attribute: Attribute, value: Value) -> int | None:
+def code_of(attribute: Attribute, value: object) -> int | None:
     """The code of one raw value, None where its row is left out.
 
     >>> age = Grid(edges=(Decimal(0), Decimal(30), Decimal(60)), missing="-999")
@@ -83,13 +79,15 @@ def code_of(attribute: Attribute, value: Value) -> int | None:
     return read_value(attribute, value).code
 
 
-def _look_up(attribute: Attribute, value: Value) -> tuple[Flaw | None, int]:
+def _look_up(attribute: Attribute, value: object) -> tuple[Flaw | None, int]:
     """The flaw of a value and, for a number, the cell that holds it or is nearest."""
-    domain, text = attribute.domain, category_text(value)
+    domain = attribute.domain
     if isinstance(domain, Tree):
-        if text == "" and (attribute.missing is not None or "" not in domain.codes):
+        kind, text = canonical(value)
+        if text == "" and kind is not ValueKind.OFF and (attribute.missing is not None or "" not in domain.codes):
             return Flaw.MISSING, 0
-        return (None, domain.codes[text]) if text in domain.codes else (Flaw.UNKNOWN, 0)
+        code = category_code(domain, kind, text)
+        return (Flaw.UNKNOWN, 0) if code is None else (None, code)
     if is_missing_number(value, attribute.missing):
         return Flaw.MISSING, 0
     number = number_of(value)
@@ -101,60 +99,43 @@ def _look_up(attribute: Attribute, value: Value) -> tuple[Flaw | None, int]:
     return None, int(np.searchsorted(edges, number, side="right")) - 1
 
 
-def number_of(value: Value) -> float | None:
+def category_code(tree: Tree, kind: ValueKind, text: str) -> int | None:
+    """The code of the leaf that a canonical value means, None where there is none."""
+    if kind is ValueKind.OFF:
+        return None
+    code = tree.codes.get(text)
+    if code is None and kind is ValueKind.BOOLEAN:
+        return next((each for label, each in tree.codes.items() if label.lower() == text), None)
+    if code is None and kind is ValueKind.NUMBER and len(text) >= LARGE_DIGITS:
+        return tree.large_numbers.get(text)
+    return code
+
+
+def number_of(value: object) -> float | None:
     """A raw value as the nearest double, None where it is not a number.
 
     >>> [number_of(value) for value in (" +5 ", "1e400", Decimal("0.7"), "1_0", "nan", True)]
     [5.0, inf, 0.7, None, None, None]
     """
-    if isinstance(value, int) and not isinstance(value, bool):
-        try:
-            return float(value)
-        except OverflowError:
-            return math.inf if value > 0 else -math.inf
-    if isinstance(value, float):
-        return None if math.isnan(value) else float(value)
-    text = category_text(value).strip()
-    return float(text) if _NUMBER.fullmatch(text) else None
+    kind, text = canonical(value)
+    if kind is ValueKind.NUMBER:
+        return float(text)
+    text = text.strip()
+    return float(text) if kind is ValueKind.TEXT and _NUMBER.fullmatch(text) else None
 
 
-def is_missing_number(value: Value, label: str | None) -> bool:
+def is_missing_number(value: object, label: str | None) -> bool:
     """Whether a value of a numeric attribute is empty, or says by the label of missing values that it is missing."""
-    if category_text(value).strip() in {"", (label or "").strip()}:
+    kind, text = canonical(value)
+    if kind is ValueKind.MISSING or (kind is ValueKind.TEXT and text.strip() in {"", (label or "").strip()}):
         return True
     number = number_of(value)
-    if number is None:
-        return isinstance(value, float) and means_nan(label)
-    return number == number_of(label)
+    return number is not None and number == number_of(label)
 
 
-def means_nan(label: str | None) -> bool:
-    """Whether a label of missing values also stands for the NaN of a column of doubles."""
-    return label is not None and label.strip().lower() == "nan"
-
-
-def category_text(value: Value) -> str:
-    """A raw value as the text that categories are compared with: what Arrow writes for it, "" for None.
-
-    >>> [category_text(value) for value in ("a ", 7, 1.0, 0.5, 1e-7, 12345678901.0, True, None)]
-    ['a ', '7', '1', '0.5', '1e-7', '1.2345678901e+10', 'true', '']
-    """
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return _float_text(float(value)) if isinstance(value, float) else str(value)
-
-
-def _float_text(value: float) -> str:
-    """The shortest text that reads back as the double, with an exponent from 1e10 on and below 1e-6."""
-    if not math.isfinite(value) or value == 0:
-        return str(value).removesuffix(".0")
-    shortest = _DOUBLES.create_decimal(repr(value)).normalize(_DOUBLES)
-    exponent = shortest.adjusted()
-    if -6 <= exponent < 10:
-        return f"{shortest:f}"
-    return f"{shortest.scaleb(-exponent, _DOUBLES):f}e{exponent:+d}"
+def category_text(value: object) -> str:
+    """A raw value as the text that categories are compared with, "" where it is missing or no text at all."""
+    return canonical(value)[1]
 
 
 def text_of(domain: Domain, code: int) -> str:

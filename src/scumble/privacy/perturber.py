@@ -16,9 +16,10 @@ from scumble.errors import InputError
 from scumble.model.counts import Integers
 from scumble.model.local.noise_model import NoiseModel
 from scumble.model.local.randomized_attribute import RandomizedAttribute
+from scumble.model.raw_value import Value
 from scumble.model.schema import Attribute
 from scumble.model.taxonomy import Grid
-from scumble.model.values import Flaw, Value, read_value, text_of
+from scumble.model.values import Flaw, category_text, read_value, text_of
 from scumble.privacy.noise import KeyedWords, Keying, RowNumbers, SystemWords, Words
 
 FIRST = np.ones(1, dtype=np.int64)
@@ -126,5 +127,6 @@ def owners_code(attribute: Attribute, value: Value) -> int:
         case Flaw.UNREADABLE:
             raise InputError(f"{name!r} is {value!r}, not a number. Give one, or withhold it.")
     if reading.code is None:
-        raise InputError(f"{name!r} is {value}, outside its public range, and the schema drops such values.")
+        shown = category_text(value)
+        raise InputError(f"{name!r} is {shown}, outside its public range, and the schema drops such values.")
     return reading.code

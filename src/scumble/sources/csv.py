@@ -82,7 +82,8 @@ class CSVSource:
             raise InputError(f"{self.path} is not UTF-8 text. Convert it, or give a Parquet file.") from None
 
     def batches(self, columns: Sequence[str], progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
-        # Also for numbers: most such columns have few distinct values, and each is then parsed once.
+        # Also for numbers: most such columns have few distinct values, and each is then parsed once. Bytes that are not
+        # UTF-8 stay as they are: coding reads such a cell as a value off the domain.
         types = dict.fromkeys(columns, pa.dictionary(pa.int32(), pa.string()))
         total = None if self._compressed else self.path.stat().st_size
         try:
@@ -91,15 +92,24 @@ class CSVSource:
                 yield from pacsv.open_csv(
                     pa.PythonFile(counted, mode="r"),
                     read_options=pacsv.ReadOptions(block_size=BLOCK_BYTES),
-                    parse_options=pacsv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
+                    parse_options=pacsv.ParseOptions(
+                        delimiter=self.delimiter,
+                        newlines_in_values=True,
+                        # In a table of one column, an empty line is a record with an empty value.
+                        ignore_empty_lines=len(self.columns()) > 1,
+                    ),
                     convert_options=pacsv.ConvertOptions(
-                        column_types=types, include_columns=list(columns), strings_can_be_null=False, null_values=[]
+                        column_types=types,
+                        include_columns=list(columns),
+                        strings_can_be_null=False,
+                        null_values=[],
+                        check_utf8=False,
                     ),
                 )
         except (pa.ArrowInvalid, OSError):
             raise InputError(
-                f"{self.path} is not valid CSV: a line has more or fewer fields than the header, or the file is not "
-                "UTF-8, or incomplete. Fix the file."
+                f"{self.path} is not valid CSV: a line has more or fewer fields than the header, or the file is "
+                "incomplete. Fix the file."
             ) from None
 
 

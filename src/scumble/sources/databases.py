@@ -3,7 +3,8 @@
 DuckDB could read PostgreSQL through an extension, but downloads that extension at run time. The ADBC driver is an
 ordinary dependency (the extra `postgres`) and also returns Arrow batches.
 
-Numbers and text are read as they are. Values of other types are read as the text that the database writes for them.
+Numbers, text, booleans, dates and timestamps are read as they are. Values of other types are read as the text that the
+database writes for them.
 """
 
 import re
@@ -106,7 +107,7 @@ class PostgresTable:
 
 
 def _query(table: str, names: Sequence[str], kinds: pa.Schema) -> str:
-    """The query for the named columns: numbers and text as they are, other types cast to text."""
+    """The query for the named columns: types that `scumble.model.raw_value` reads as they are, others cast to text."""
     columns = (
         _identifier(name)
         if _is_plain(kinds.field(name).type)
@@ -117,8 +118,10 @@ def _query(table: str, names: Sequence[str], kinds: pa.Schema) -> str:
 
 
 def _is_plain(kind: pa.DataType) -> bool:
-    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_string, pa.types.is_dictionary)
-    return any(test(kind) for test in tests)
+    types = pa.types
+    tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_string)
+    more = (types.is_large_string, types.is_binary, types.is_dictionary, types.is_date, types.is_timestamp)
+    return any(test(kind) for test in (*tests, *more))
 
 
 def _quoted(table: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from scumble.errors import InputError
+from scumble.sources.object_column import object_column
 from scumble.sources.source import RowProgress
 
 if TYPE_CHECKING:
@@ -55,9 +56,20 @@ def frame_source(frame: Any) -> FrameSource:
 
 
 def _arrow(series: "Series[Any]") -> pa.Array | pa.ChunkedArray:
-    """A column as Arrow. A pandas column of mixed types becomes text, so that no value can stop a run."""
+    """A column in Arrow's types where the library declares its type; else each value is read on its own.
+
+    A column of objects is never given a type by what it holds: one record would then change how all others are read.
+    Text alone is read quicker as text, and means the same.
+    """
+    import narwhals as nw
+
+    if series.dtype == nw.Object:
+        values = series.to_numpy()  # of objects, as they are
+        try:
+            return pa.array(values, pa.large_string(), from_pandas=True)
+        except (pa.ArrowException, ValueError):
+            return object_column(values)
     try:
         return series.to_arrow()
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        cells = zip(series.to_list(), series.is_null().to_list(), strict=True)
-        return pa.array([None if empty else str(value) for value, empty in cells], pa.string())
+    except (pa.ArrowException, ValueError):
+        return object_column(series.to_list())

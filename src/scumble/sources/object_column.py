@@ -1,0 +1,61 @@
+"""Columns whose type nobody declared, such as pandas' columns of objects: each cell is read on its own.
+
+A type is never inferred from the values of a column, for then one record would decide how all others are read. Such a
+column is an Arrow extension column instead. Each cell states the kind and the canonical text of its value, as
+`scumble.model.raw_value` defines them; a missing value is null.
+"""
+
+from collections.abc import Iterable
+from decimal import Decimal
+
+import pyarrow as pa
+
+from scumble.model.raw_value import ValueKind, canonical
+
+OFF_DOMAIN = object()
+"""Stands for every value that cannot be read."""
+
+_TAGS = {ValueKind.TEXT: "t", ValueKind.NUMBER: "n", ValueKind.BOOLEAN: "b", ValueKind.OFF: "o"}
+
+
+class ObjectType(pa.ExtensionType):  # type: ignore[misc]
+    """The type of such a column. A cell is stored as one letter for the kind, and the canonical text."""
+
+    def __init__(self) -> None:
+        super().__init__(pa.large_string(), "scumble.objects")
+
+    def __arrow_ext_serialize__(self) -> bytes:
+        return b""
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage_type: pa.DataType, serialized: bytes) -> "ObjectType":
+        del storage_type, serialized
+        return cls()
+
+
+def object_column(values: Iterable[object]) -> pa.Array:
+    """A column of any Python values."""
+    return pa.ExtensionArray.from_storage(ObjectType(), pa.array(map(_cell, values), pa.large_string()))
+
+
+def _cell(value: object) -> str | None:
+    kind, text = canonical(value)
+    return None if kind is ValueKind.MISSING else _TAGS[kind] + text
+
+
+def object_values(storage: pa.Array) -> list[object]:
+    """Cells of the storage as values that `canonical` reads as it read the original ones."""
+    return [_value(cell) for cell in storage.to_pylist()]
+
+
+def _value(cell: str | None) -> object:
+    match (cell or "")[:1], (cell or "")[1:]:
+        case "", _:
+            return None
+        case "t", text:
+            return text
+        case "n", text:
+            return Decimal(text)
+        case "b", text:
+            return text == "true"
+    return OFF_DOMAIN
