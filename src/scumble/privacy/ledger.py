@@ -5,7 +5,7 @@ keeps it. Every write is one `BEGIN IMMEDIATE` transaction, so the second of two
 and it is on disk before the call returns. Entries form a hash chain and are replayed, with all arithmetic, whenever a
 ledger is opened (`scumble.privacy.ledger_entries` has the rules).
 
-The chain detects edits. It cannot stop an owner who wants to forge: whoever can write the file can also replace it.
+The chain detects edits. It cannot prevent forgery by the owner: whoever can write the file can also replace it.
 Each published release contains the hash of its entry, which a replaced ledger would lack.
 """
 
