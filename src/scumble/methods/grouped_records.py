@@ -18,7 +18,7 @@ from scumble.privacy.query import Box
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedGroups:
-    """Published groups, in an order that reveals nothing about the order of rows, except for `plain`.
+    """Published groups, in an order that reveals nothing about the order of rows.
 
     Which record belongs to which group is not published. `centres` has a line for each group and an entry for each
     attribute: a number, or the label of a category. `sizes` are integers, none negative. `measured` are the noisy

@@ -177,7 +177,9 @@ class CentralHolder(Holder):
     def _measure(self, query: Measurement | RowMeasurement, price: Price) -> Integers:
         bound = query.sensitivity(price.unit).bound
         exact = self._exact(query) if isinstance(query, Query) else self._exact_from_rows(query)
-        return self._noise.laplace(exact, sensitivity=bound, epsilon=price.epsilon)
+        noisy = self._noise.laplace(exact, sensitivity=bound, epsilon=price.epsilon)
+        width = query.numbers_per_row if isinstance(query, RowMeasurement) else 0
+        return _in_ascending_order(noisy.reshape(-1, width)).ravel() if width else noisy
 
     def _disclose(self, query: RowMeasurement) -> Integers:
         return query.answer(self._engine.blocks())
@@ -216,6 +218,11 @@ class CentralHolder(Holder):
             epsilon=price.epsilon,
             selection=selection,
         )
+
+
+def _in_ascending_order(lines: Integers) -> Integers:
+    """The lines sorted by their first number, then the second, and so on: the same for every order they come in."""
+    return lines[np.lexsort(lines.T[::-1])]
 
 
 def _offset(score: Fraction) -> int:

@@ -212,3 +212,13 @@ class RowChoice(RowQuery):
 
 class RowMeasurement(RowQuery):
     """A row query whose answer is released with noise. `sensitivity` bounds the sum of all absolute changes."""
+
+    @property
+    def numbers_per_row(self) -> int:
+        """If the answer lists so many numbers for each row, in the order of the rows; else 0.
+
+        A table is a multiset, so the order of its rows is not public. The holder then releases the noisy lines in
+        ascending order. Their distribution does not depend on the order of the rows, so neighbouring tables may be
+        compared in an order in which they differ in one place, and `sensitivity` has to bound the change there.
+        """
+        return 0

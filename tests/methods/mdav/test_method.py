@@ -1,6 +1,7 @@
 """MDAV, I-MDAV and S-MDAV against their readable twins; published values; categories; bad input."""
 
 import csv
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from scumble.methods.mdav.method import (
 )
 from scumble.methods.mdav.queries import GroupingRule, GroupSums
 from scumble.methods.mdav.stable import stable_pair
+from scumble.model.counts import Integers
 from scumble.model.guarantee import KAnonymity, PureDP, Unproven
 from scumble.model.plan import Plan
 from scumble.model.schema import Schema
@@ -218,6 +220,37 @@ def test_each_method_plans_the_guarantee_that_is_proved() -> None:
         Plan(guarantee=KAnonymity(k=2), schema_unit=NUMBERS.unit, spends=unproven.spends, cells_at_most=1)
 
 
+class KeptNoise(PaidNoise):
+    """The shipped noise, which also keeps what it added."""
+
+    def __init__(self) -> None:
+        self.drawn: list[Integers] = []
+
+    def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
+        noisy = super().laplace(values, sensitivity=sensitivity, epsilon=epsilon)
+        self.drawn.append(noisy - values)
+        return noisy
+
+
+class NoNoise(PaidNoise):
+    """For the exact answers behind a release."""
+
+    def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
+        return values
+
+
+def test_plain_does_not_release_the_order_of_the_rows() -> None:
+    """A table is a multiset: in whatever order its rows are, the distribution of the release is the same."""
+    chosen = Plain(epsilon=1)
+    plan = PLAIN.plan(NUMBERS, chosen)
+
+    def published(rows: Sequence[Sequence[int]]) -> list[tuple[float, ...]]:
+        holder = CentralHolder(engine=engine_of(NUMBERS, rows), noise=NoNoise(), plan=plan)
+        return [tuple(line) for line in PLAIN.groups(NUMBERS, chosen, holder).numbers.tolist()]
+
+    assert published(ROWS) == published(ROWS[::-1]) == sorted(published(ROWS))
+
+
 @pytest.mark.parametrize(("method", "groups"), [(PLAIN, 1), (I_MDAV, 4), (S_MDAV, 2)])
 def test_the_noise_is_what_the_method_states_and_sizes_divide_after_it(method: object, groups: int) -> None:
     """Each attribute's noise: groups x attributes x its range / epsilon on a sum, neither 30 % less nor more."""
@@ -226,11 +259,11 @@ def test_the_noise_is_what_the_method_states_and_sizes_divide_after_it(method: o
     query = GroupSums(schema=NUMBERS, grouping=method.grouping, k=1 if plain else 3)  # type: ignore[attr-defined]
     plan = method.plan(NUMBERS, given_params)  # type: ignore[attr-defined]
     exact = query.answer(engine_of(NUMBERS, ROWS).blocks())
-    drawn = []
+    noise = KeptNoise()
     for _ in range(150):
-        holder = CentralHolder(engine=engine_of(NUMBERS, ROWS), noise=PaidNoise(), plan=plan)
-        drawn.append((holder.measure(query, spend=plan.spends[0].label) - exact).reshape(-1, 2) / query.weights)
-    spread = np.abs(np.concatenate(drawn)).mean(axis=0)
+        holder = CentralHolder(engine=engine_of(NUMBERS, ROWS), noise=noise, plan=plan)
+        holder.measure(query, spend=plan.spends[0].label)
+    spread = np.abs(np.concatenate([each.reshape(-1, 2) / query.weights for each in noise.drawn])).mean(axis=0)
     stated = np.array([groups * 2 * width / 2 for width in (49, 6)])
     # 600 to 1800 draws of |Laplace|: its mean is known to 4 % at worst, so 25 % is six deviations.
     assert (np.abs(spread / stated - 1) < 0.25).all()

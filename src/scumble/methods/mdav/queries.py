@@ -62,6 +62,11 @@ class GroupSums(RowMeasurement):
         """The largest L1 change of one group's sums, over all attributes, when one of its records is replaced."""
         return sum(int(weight) * scale.largest for weight, scale in zip(self.weights, self.amounts, strict=True))
 
+    @property
+    def numbers_per_row(self) -> int:
+        """Groups of one record are in the order of the rows; groups of several are not."""
+        return len(self.amounts) if self.grouping is GroupingRule.RECORDS else 0
+
     def sizes(self, rows: int) -> Integers:
         """The number of records in each group."""
         if self.grouping is GroupingRule.RECORDS:
