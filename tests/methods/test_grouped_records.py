@@ -1,4 +1,4 @@
-"""Groups written out as records, and what `groups.json` keeps of them."""
+"""Groups published as records, and the contents of `groups.json`."""
 
 from decimal import Decimal
 
@@ -35,7 +35,7 @@ GROUPS = PublishedGroups(
 )
 
 
-def test_each_centre_stands_as_often_as_its_group_is_large() -> None:
+def test_each_centre_is_repeated_as_often_as_its_group_has_records() -> None:
     release = record_release(GROUPS, SCHEMA, Params())
     assert release.columns["age"].tolist() == [12.5, 12.5, 31.0]
     assert release.columns["ward"].tolist() == ["south", "south", "north"]
@@ -54,7 +54,7 @@ def test_the_document_keeps_noisy_sizes_and_regions() -> None:
     assert (second["size"], third["size"], third["measured"]) == (1, 0, -4)
 
 
-def test_groups_without_noise_in_their_sizes_have_no_measured_size() -> None:
+def test_groups_of_public_size_have_no_measured_size() -> None:
     plain = PublishedGroups(method="mdav", plan=PLAN, names=("age",), centres=((1.0,), (2.0,)), sizes=np.array([1, 1]))
     document = record_release(plain, ONLY_AGE, Params()).documents["groups"]
     assert document == {"groups": [{"centre": {"age": 1.0}, "size": 1}, {"centre": {"age": 2.0}, "size": 1}]}

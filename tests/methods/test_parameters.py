@@ -1,4 +1,4 @@
-"""Parameters are importable, frozen, keyword-only values, which know their method."""
+"""Parameters are importable, immutable and keyword-only, and identify their method."""
 
 import ast
 import inspect
@@ -51,7 +51,7 @@ VALUES: list[tuple[Params, str]] = [
 
 
 @pytest.mark.parametrize(("value", "name"), VALUES, ids=[name for _, name in VALUES])
-def test_a_value_knows_its_method_and_can_be_written_again(value: Params, name: str) -> None:
+def test_parameters_identify_their_method_and_round_trip(value: Params, name: str) -> None:
     assert method_and_parameters(value, {}) == (method_named(name), value)
     assert eval(repr(value)) == value  # noqa: S307 - our own repr, made two lines up
     given = value.model_dump(mode="json", exclude_unset=True)
@@ -61,12 +61,12 @@ def test_a_value_knows_its_method_and_can_be_written_again(value: Params, name: 
         value.epsilon = Fraction(9)  # type: ignore[attr-defined]
 
 
-def test_every_method_has_a_value() -> None:
+def test_every_method_has_parameters() -> None:
     assert [method.name for method in METHODS] == [name for _, name in VALUES]
     assert len({method.parameters for method in METHODS}) == len(METHODS)
 
 
-def test_wrong_values_are_refused_when_they_are_made() -> None:
+def test_invalid_parameters_are_refused_on_construction() -> None:
     for wrong in ({}, {"epsilon": "0"}, {"epsilon": "1", "roundz": 3}, {"epsilon": "1", "rounds": 0}):
         with pytest.raises(InputError, match=r"^diffgen: "):
             DiffGen(**wrong)  # type: ignore[arg-type]
@@ -74,7 +74,7 @@ def test_wrong_values_are_refused_when_they_are_made() -> None:
         DiffGen("1")  # type: ignore[misc]
 
 
-def test_release_and_plan_take_values_or_keywords_but_not_both(tmp_path: Path) -> None:
+def test_release_and_plan_take_a_parameters_object_or_keywords_but_not_both(tmp_path: Path) -> None:
     chosen = DiffGen(epsilon="1", rounds=2)
     assert scumble.plan(schema=SCHEMA, method=chosen) == scumble.plan(schema=SCHEMA, epsilon="1", rounds=2)
     table = tmp_path / "people.csv"
@@ -123,10 +123,10 @@ def test_type_checkers_see_the_fields(kind: type[Params]) -> None:
 
 
 class Unknown(Params):
-    """Parameters of no method."""
+    """Parameters that belong to no method."""
 
 
-def test_values_of_no_method_are_refused() -> None:
+def test_parameters_of_no_method_are_refused() -> None:
     with pytest.raises(InputError, match=r"Unknown are not .* Available: DiffGen, "):
         method_and_parameters(Unknown(), {})
     with pytest.raises(InputError, match=r"Unknown method 'x'. Available: diffgen, "):

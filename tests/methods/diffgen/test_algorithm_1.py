@@ -1,8 +1,8 @@
-"""Published mode against a twin that is written from the paper alone and enumerates probabilities.
+"""Published mode against a readable twin, written from the paper alone, that enumerates all probabilities.
 
 The twin reads raw rows (no codes, no count tables), walks every path that Algorithm 1 can take, and gives the exact
-probability of every final cut. The product is held to it twice: its own weights give the same probabilities to the last
-digits, and its shipped noise the same frequencies.
+probability of every final cut. Two checks: the weights that the method computes give the same probabilities up to
+rounding, and its noise gives the same frequencies.
 """
 
 import math
@@ -117,7 +117,7 @@ def state_of(cut: object) -> State:
 
 
 class Enumerating:
-    """A source of noise that plays back a list of choices and multiplies up their probabilities under a law."""
+    """A source of noise that replays a list of choices and multiplies their probabilities under a selection law."""
 
     def __init__(self, script: Sequence[int], law: Law) -> None:
         self.script, self.law, self.probability = list(script), law, 1.0
@@ -151,7 +151,7 @@ def choose(score: str, rounds: int, noise: object) -> State:
 
 
 def every_path(score: str, rounds: int, law: Law) -> Iterator[tuple[State, float]]:
-    """Run the product once for every list of choices it can be given."""
+    """Run published mode once for every possible list of choices."""
     waiting: list[list[int]] = [[]]
     while waiting:
         script = waiting.pop()
@@ -165,7 +165,7 @@ def every_path(score: str, rounds: int, law: Law) -> Iterator[tuple[State, float
 
 @pytest.mark.parametrize("score", ["max", "infogain"])
 @pytest.mark.parametrize("rounds", [1, 2, 3])
-def test_every_probability_is_the_papers(score: str, rounds: int) -> None:
+def test_every_probability_equals_that_of_the_paper(score: str, rounds: int) -> None:
     expected = twin(score, rounds, exponential_law)
     found: dict[State, float] = defaultdict(float)
     for state, probability in every_path(score, rounds, exponential_law):
@@ -188,7 +188,8 @@ def test_frequencies_match_the_paper_and_differ_from_permute_and_flip(score: str
 
 
 def rounded_continuous_law(scale: float, count: int) -> dict[int, float]:
-    """The paper's counts: count plus continuous Laplace noise, to the nearest whole number, none negative."""
+    """The distribution of the paper's counts: continuous Laplace noise, rounded to the nearest integer, none
+    negative."""
 
     def below(x: float) -> float:
         return 0.5 * math.exp(x / scale) if x < 0 else 1 - 0.5 * math.exp(-x / scale)
@@ -200,8 +201,8 @@ def rounded_continuous_law(scale: float, count: int) -> dict[int, float]:
     return law
 
 
-def test_published_counts_follow_the_papers_law_exactly() -> None:
-    """On the fine grid the noise is discrete Laplace; rounded, its law is the rounded continuous one."""
+def test_published_counts_have_the_distribution_of_the_paper() -> None:
+    """Discrete Laplace noise on the fine grid, rounded, has the distribution of rounded continuous noise."""
     scale, count = 2.0, 3
     fine = math.exp(-1 / (scale * PUBLISHED_RESOLUTION))
     reach = int(40 * scale * PUBLISHED_RESOLUTION)
@@ -213,7 +214,7 @@ def test_published_counts_follow_the_papers_law_exactly() -> None:
         assert law[value] == pytest.approx(probability, abs=1e-7)
 
 
-def test_published_counts_have_the_papers_frequencies() -> None:
+def test_published_counts_have_the_frequencies_of_the_paper() -> None:
     """Every count of an empty table, drawn often, against the paper's rounded noise: four draws or more a release.
 
     With 12,000 draws noise of 30 % more or less stays unnoticed less than once in 10^9 runs.
@@ -241,7 +242,7 @@ def test_the_budget_is_divided_as_in_line_three() -> None:
     ]
 
 
-def test_published_mode_is_for_add_remove() -> None:
+def test_published_mode_requires_add_remove() -> None:
     text = "scumble: schema/1\nunit: replace\nrows: 3\ntarget: class\nattributes:\n  a: {numeric: {edges: [0, 1, 2]}}\n"
     schema = parse_schema(text + "  class: {classes: [x, y]}\n")
     with pytest.raises(InputError, match="add-remove"):

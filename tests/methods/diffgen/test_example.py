@@ -39,7 +39,7 @@ AGE_40 = 40 - 18
 
 
 def cells(engine: str, cut: Cut) -> dict[tuple[str, str], int]:
-    """The cells of a cut with how many records lie in each, all classes together."""
+    """The cells of a cut with the number of records in each, over all classes."""
     opened = ENGINES[engine].open(open_source(TABLE_1A).batches(SCHEMA.columns), SCHEMA)
     counts = opened.tabulate(Tabulation(cut=cut)).cells.sum(axis=1)
     opened.close()
@@ -85,7 +85,7 @@ def test_table_1d_is_the_generalized_contingency_table(engine: str) -> None:
 
 
 class Scripted:
-    """No noise, choices by script: for following an example by hand, and nowhere else."""
+    """Adds no noise and makes scripted choices, to follow the worked example. For tests only."""
 
     def __init__(self, script: list[int]) -> None:
         self.script = script

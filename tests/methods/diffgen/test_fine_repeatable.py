@@ -48,7 +48,7 @@ def rows_of(schema: Schema, number: int) -> tuple[Any, ...]:
 
 
 def cut_of(fine: Schema, published: Schema) -> Cut:
-    """The cut that leads from one schema to the other, from the values of both."""
+    """The cut that generalizes one schema to the other, found from the values of both."""
     nodes = {}
     for attribute in fine.predictors:
         domain = published[attribute.name].domain

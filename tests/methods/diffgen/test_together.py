@@ -1,4 +1,4 @@
-"""The default selection: scores against a slow twin, the prior of long grids, limits, and what it does at the edges."""
+"""The default selection mode: scores against a readable twin, weights of long grids, limits, and edge cases."""
 
 from collections import Counter
 from fractions import Fraction
@@ -43,7 +43,7 @@ with_target = schemas().filter(lambda schema: schema.target is not None)
 
 
 def twin_score(schema: Schema, rows: list[tuple[int, ...]], cut: Cut, score: Score) -> int:
-    """The worth of a whole partition, straight from its definition."""
+    """The worth of a whole partition, by its definition."""
     names = [attribute.name for attribute in schema.attributes]
     groups: dict[tuple[int, ...], Counter[int]] = {}
     for row in rows:
@@ -75,7 +75,7 @@ def candidates_of(cut: Cut) -> tuple[Candidate, ...]:
 
 @settings(max_examples=150)
 @given(partitions(), st.sampled_from([Score.ACCURACY, Score.GINI]))
-def test_scores_are_the_worth_of_the_partition_each_candidate_makes(
+def test_scores_equal_the_worth_of_the_partition_that_each_candidate_makes(
     drawn: tuple[Schema, Cut, list[tuple[int, ...]]], score: Score
 ) -> None:
     schema, cut, rows = drawn
@@ -109,7 +109,7 @@ class Watching:
         )
 
 
-def test_a_long_grid_weighs_as_much_as_one_category() -> None:
+def test_a_long_grid_has_the_weight_of_one_category() -> None:
     """On an empty table all scores are equal. Under the exponential mechanism's weights exp(score / scale), all hundred
     splits of a grid together have the weight of the one split of a tree."""
     noise = Watching()
@@ -138,7 +138,7 @@ def test_each_score_is_charged_by_its_own_sensitivity(score: str, monotone: bool
     assert noise.counts[0]["sensitivity"] == 1
 
 
-def test_under_replace_nothing_is_monotone_and_counts_cost_double() -> None:
+def test_under_replace_no_score_is_monotone_and_counts_have_twice_the_sensitivity() -> None:
     schema = parse_schema(
         "scumble: schema/1\nunit: replace\nrows: 2\ntarget: class\nattributes:\n"
         "  a: {numeric: {low: 0, high: 9, step: 1}}\n  class: {classes: [x, y]}\n"
@@ -188,7 +188,7 @@ def test_the_bound_on_cells_is_reached() -> None:
     assert most_cells(schema, 50, 7) == 7
 
 
-def test_no_specialization_within_the_limit_is_refused_before_any_data() -> None:
+def test_a_limit_without_any_specialization_is_refused_by_the_plan() -> None:
     with pytest.raises(InputError, match="max_cells"):
         DiffGenMethod().plan(SCHEMA, DiffGen(epsilon="1", max_cells=1))
 
@@ -204,12 +204,12 @@ def test_leaves_publish_the_full_table_with_the_whole_budget() -> None:
     assert made.schema["age"].domain.size == 101
 
 
-def test_leaves_beyond_the_limit_are_refused_with_the_number_and_what_to_change() -> None:
+def test_too_many_leaves_are_refused_with_their_number_and_a_remedy() -> None:
     with pytest.raises(InputError, match=r"202 cells.*--max-cells.*'age' with 101"):
         DiffGenMethod().plan(SCHEMA, DiffGen(epsilon="1", leaves=True, max_cells=201))
 
 
-def test_single_children_are_passed_through_for_free() -> None:
+def test_single_children_are_replaced_at_no_cost() -> None:
     schema = parse_schema(
         "scumble: schema/1\ntarget: c\nattributes:\n  t: {taxonomy: {Any: {Only: {A: {B: {x: }}, y: }}}}\n"
         "  c: {classes: [p, q]}\n"
@@ -220,7 +220,7 @@ def test_single_children_are_passed_through_for_free() -> None:
     assert made.story == ("t: Only -> A | y",)
 
 
-def test_rounds_that_find_nothing_to_split_stay_unspent() -> None:
+def test_rounds_without_candidates_are_not_used() -> None:
     schema = parse_schema(
         "scumble: schema/1\ntarget: c\nattributes:\n  t: {taxonomy: {Any: {x: , y: }}}\n  c: {classes: [p, q]}\n"
     )

@@ -1,4 +1,4 @@
-"""The method `histograms`: rows from noisy tables, their price, and the way they are written."""
+"""The method `histograms`: rows drawn from noisy tables, their cost, and their file format."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -56,8 +56,9 @@ def released(schema: Schema, rows: list[tuple[int, ...]], noise: Listening | Pai
 
 @settings(max_examples=100)
 @given(data=st.data(), schema=schemas().filter(lambda schema: schema.target is not None))
-def test_the_whole_budget_buys_one_answer_for_all_tables(data: st.DataObject, schema: Schema) -> None:
-    """Noise of scale d / eps under add-remove, twice that under replace; without noise, as many rows as there were."""
+def test_one_measurement_of_all_tables_costs_the_whole_budget(data: st.DataObject, schema: Schema) -> None:
+    """The noise scale is d / eps under add-remove and twice that under replace; without noise, the number of rows is
+    exact."""
     rows = data.draw(coded_rows(schema))
     noise = Listening()
     made = released(schema, rows, noise, "1/3")
@@ -81,7 +82,7 @@ def test_a_published_value_is_read_back_as_its_code(data: st.DataObject, domain:
     assert np.concatenate(read).tolist() == codes.tolist()
 
 
-def test_numbers_are_whole_where_the_grid_is() -> None:
+def test_numbers_are_integers_if_the_grid_is() -> None:
     grid = RECIPES["xor"].schema["level"].domain
     assert published_values(grid, np.array([0, 19])).dtype == np.int64
 
@@ -103,7 +104,7 @@ def test_projection_is_the_nearest_vector_with_the_total(column: list[int], tota
     assert (measured[~above] <= amounts[0] + 1e-9).all()
 
 
-def test_a_short_table_has_more_to_say_about_totals() -> None:
+def test_a_short_table_has_more_weight_in_totals() -> None:
     """Variances 2 and 8, so weights 4 to 1."""
     short = np.array([[30, 10], [30, 10]])
     long = np.array([[20, 0]] * 8)
@@ -126,15 +127,15 @@ def test_draws_repeat_and_follow_the_tables() -> None:
             assert (np.abs(drawn - wanted) <= 6 * np.sqrt(wanted + 1)).all()
 
 
-def test_no_rows_are_a_release_too() -> None:
+def test_an_empty_table_makes_a_release() -> None:
     schema = RECIPES["xor"].schema
     made = released(schema, [], Listening(), "1")
     assert made.records == 0
     assert all(len(column) == 0 for column in made.columns.values())
 
 
-def test_it_keeps_how_attributes_go_with_the_class_and_not_with_each_other() -> None:
-    """On `xor` the attributes decide the class together. Drawn given the class, they are independent."""
+def test_rows_keep_the_relation_to_the_class_but_not_between_attributes() -> None:
+    """On `xor` only the combination of attributes determines the class. Drawn given the class, they are independent."""
     table = RECIPES["xor"].table(rows=20_000, seed=4)
     rows = list(zip(*(column.tolist() for column in table.columns), strict=True))
     sample = training_sample(released(table.schema, rows, PaidNoise(), "5"))
@@ -147,7 +148,7 @@ def test_it_keeps_how_attributes_go_with_the_class_and_not_with_each_other() -> 
         assert abs(np.corrcoef(mine[:, 0], mine[:, 1])[0, 1]) < 0.05
 
 
-def test_the_straight_line(tmp_path: Path) -> None:
+def test_release_verify_read_evaluate(tmp_path: Path) -> None:
     """Release, verify, read back, evaluate; a schema without a class is refused before anything is charged."""
     table = RECIPES["five-classes"].table(rows=3_000, seed=1)
     frame = pa.table(
@@ -175,8 +176,8 @@ def test_the_straight_line(tmp_path: Path) -> None:
         method_named("histograms").plan(classless, METHOD.parameters(epsilon="1"))
 
 
-def test_reading_a_table_of_codes_changes_nothing() -> None:
-    """What is compared in memory is what a miner would read from the file."""
+def test_memory_and_file_give_the_same_sample() -> None:
+    """The sample that is evaluated in memory equals the one that a miner reads from the file."""
     table = RECIPES["rare-class"].table(rows=500, seed=2)
     rows = list(zip(*(column.tolist() for column in table.columns), strict=True))
     made = released(table.schema, rows, Listening(), "1")

@@ -1,4 +1,4 @@
-"""The k-d tree of MDAV against a search through all points, also after points were taken away."""
+"""The k-d tree of MDAV against a search through all points, also after points were removed."""
 
 import numpy as np
 import pytest
@@ -20,13 +20,13 @@ def points_of(kind: str) -> np.ndarray:
 
 
 def in_order(points: np.ndarray, left: set[int], target: np.ndarray, sign: int) -> list[int]:
-    """The rows that are left by distance, the lowest row first among equals."""
+    """The remaining rows by distance; among equals, the lowest row number first."""
     distances = {row: sum(float(difference) ** 2 for difference in points[row] - target) for row in left}
     return sorted(left, key=lambda row: (sign * distances[row], row))
 
 
 @pytest.mark.parametrize("kind", ["spread", "ties", "line", "single"])
-def test_answers_are_those_of_a_search_through_all_points(kind: str) -> None:
+def test_answers_equal_those_of_a_search_through_all_points(kind: str) -> None:
     points = points_of(kind)
     tree = build_tree(points)
     leaf_of, place_of = addresses(tree)
@@ -45,7 +45,7 @@ def test_answers_are_those_of_a_search_through_all_points(kind: str) -> None:
     assert tree[4][0] == 0
 
 
-def test_addresses_say_where_each_row_is() -> None:
+def test_addresses_give_the_leaf_and_position_of_each_row() -> None:
     points = points_of("spread")
     tree = build_tree(points)
     _, place_of = addresses(tree)

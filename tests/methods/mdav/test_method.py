@@ -47,14 +47,14 @@ SMALL_TABLES = st.integers(1, 3).flatmap(
 
 @given(table=SMALL_TABLES, k=st.integers(2, 9))
 @settings(max_examples=150)
-def test_mdav_is_its_twin_ties_and_all(table: np.ndarray, k: int) -> None:
+def test_mdav_equals_its_twin_including_ties(table: np.ndarray, k: int) -> None:
     labels = mdav(table, k)
     assert labels.tolist() == twin_mdav(table, k)
     np.testing.assert_array_equal(np.bincount(labels, minlength=0), group_sizes(len(table), k))
 
 
 @pytest.mark.parametrize(("rows", "sides", "k"), [(700, 4, 3), (400, 13, 10), (300, 2, 100), (500, 1, 7)])
-def test_mdav_is_its_twin_on_larger_tables(rows: int, sides: int, k: int) -> None:
+def test_mdav_equals_its_twin_on_larger_tables(rows: int, sides: int, k: int) -> None:
     values = simulation(rows).normal(size=(rows, sides)) ** 3
     table = np.rint(values * FIXED_POINT).astype(np.int64)
     table[: rows // 4] = table[0]  # many records alike
@@ -79,7 +79,7 @@ def test_mdav_has_the_published_information_loss(data_folder: Path, name: str, w
 
 
 @given(table=SMALL_TABLES.map(np.abs), k=st.integers(2, 9))
-def test_insensitive_mdav_is_its_twin(table: np.ndarray, k: int) -> None:
+def test_insensitive_mdav_equals_its_twin(table: np.ndarray, k: int) -> None:
     largest = [10**9] * table.shape[1]
     labels = insensitive_mdav(table, largest, k)
     found = {
@@ -96,7 +96,7 @@ def test_insensitive_mdav_is_its_twin(table: np.ndarray, k: int) -> None:
     row=st.integers(0, 16),
     replacement=arrays(np.int64, 2, elements=st.integers(0, 50)),
 )
-def test_a_replaced_record_moves_each_insensitive_group_by_one(
+def test_a_replaced_record_changes_one_member_of_each_insensitive_group(
     table: np.ndarray, row: int, replacement: np.ndarray
 ) -> None:
     other = table.copy()
@@ -116,7 +116,9 @@ def test_a_replaced_record_moves_each_insensitive_group_by_one(
     row=st.integers(0, 12),
     replacement=arrays(np.int64, 2, elements=st.integers(0, 1000)),
 )
-def test_algorithm_1_is_its_twin_and_stable_as_a_pair(table: np.ndarray, row: int, replacement: np.ndarray) -> None:
+def test_algorithm_1_equals_its_twin_and_is_stable_as_a_pair(
+    table: np.ndarray, row: int, replacement: np.ndarray
+) -> None:
     groups_x, groups_y = stable_pair(table, row, replacement, lambda points: mdav(points, 3))
     np.testing.assert_array_equal(groups_x, mdav(table, 3))
     twin = twin_stable(table, row, replacement, groups_x)
@@ -140,7 +142,7 @@ attributes:
 )
 
 
-def test_the_distance_of_categories_is_the_length_of_the_way_in_the_taxonomy() -> None:
+def test_the_distance_of_categories_is_the_path_length_in_the_taxonomy() -> None:
     layout = Layout(schema=MIXED)
     codes = MIXED["job"].domain.codes
     rows = np.array([(0, 0, codes[job]) for job in ("Clerk", "Lawyer", "Nurse", "Bus", "Tram")])
@@ -149,7 +151,7 @@ def test_the_distance_of_categories_is_the_length_of_the_way_in_the_taxonomy() -
     assert steps.tolist() == [[0, 2, 4, 5, 5], [2, 0, 4, 5, 5], [4, 4, 0, 3, 3], [5, 5, 3, 0, 2], [5, 5, 3, 2, 0]]
 
 
-def test_every_attribute_counts_alike_and_a_constant_one_for_nothing() -> None:
+def test_all_attributes_have_equal_weight_and_a_constant_one_has_none() -> None:
     layout = Layout(schema=MIXED)
     rows = np.stack([simulation(1).integers(0, n, 400) for n in (120, 3, 5)], axis=1)
     rows[:, 1] = 2
@@ -252,8 +254,8 @@ def test_plain_does_not_release_the_order_of_the_rows() -> None:
 
 
 @pytest.mark.parametrize(("method", "groups"), [(PLAIN, 1), (I_MDAV, 4), (S_MDAV, 2)])
-def test_the_noise_is_what_the_method_states_and_sizes_divide_after_it(method: object, groups: int) -> None:
-    """Each attribute's noise: groups x attributes x its range / epsilon on a sum, neither 30 % less nor more."""
+def test_the_noise_scale_is_as_stated_and_sizes_divide_after_the_noise(method: object, groups: int) -> None:
+    """The noise scale of a sum is groups x attributes x range / epsilon. 30 % less or more is detected."""
     plain = method is PLAIN
     given_params = Plain(epsilon=2) if plain else IMDAV(k=3, epsilon=2)
     query = GroupSums(schema=NUMBERS, grouping=method.grouping, k=1 if plain else 3)  # type: ignore[attr-defined]
@@ -280,7 +282,7 @@ def test_the_noise_is_what_the_method_states_and_sizes_divide_after_it(method: o
 @pytest.mark.parametrize(
     ("k", "message"), [(1, "group of one"), (0, "group of one"), (13, "at most half"), (7, "at most 6")]
 )
-def test_a_bad_k_is_refused_when_planning(k: int, message: str) -> None:
+def test_a_bad_k_is_refused_by_the_plan(k: int, message: str) -> None:
     for method in (I_MDAV, S_MDAV):
         with pytest.raises(InputError, match=message):
             method.plan(NUMBERS, IMDAV(k=k, epsilon=1))
@@ -292,7 +294,7 @@ def schema_with(line: str, unit: str = "unit: replace\nrows: 12") -> Schema:
     return parse_schema(f"scumble: schema/1\n{unit}\nattributes:\n  a: {line}\n")
 
 
-def test_what_a_method_cannot_serve_is_refused_when_planning() -> None:
+def test_unsupported_schemas_are_refused_by_the_plan() -> None:
     numeric, given_both = "{numeric: {low: 0, high: 9, step: 1}}", IMDAV(k=3, epsilon=1)
     with pytest.raises(InputError, match="is a category"):
         I_MDAV.plan(MIXED, given_both)
@@ -305,14 +307,14 @@ def test_what_a_method_cannot_serve_is_refused_when_planning() -> None:
         MDAVMethod().plan(schema_with(numeric, "rows: 12"), MDAV(k=3))
 
 
-def test_constant_columns_and_empty_cells_are_ordinary() -> None:
+def test_constant_columns_and_empty_cells_are_supported() -> None:
     labels = mdav(np.zeros((10, 3), dtype=np.int64), 3)
     assert sorted(np.bincount(labels).tolist()) == [3, 3, 4]
     assert mdav(np.zeros((0, 3), dtype=np.int64), 3).tolist() == []
     assert Layout(schema=NUMBERS).standardized(np.zeros((0, 2), dtype=np.int64)).shape == (0, 2)
 
 
-def test_measures_are_what_they_say() -> None:
+def test_measures_follow_their_definition() -> None:
     original = np.array([[0.0, 5.0], [2.0, 5.0], [4.0, 5.0], [6.0, 5.0]])
     deviation = original[:, 0].std(ddof=1)
     shifted = original + np.array([1.0, 3.0])

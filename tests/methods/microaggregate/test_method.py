@@ -78,7 +78,7 @@ def shipped(kind: type) -> set[type]:
     return below | ({kind} if concrete and kind not in (RowChoice, RowMeasurement) else set())
 
 
-def test_no_row_query_escapes_the_law() -> None:
+def test_every_row_query_is_checked() -> None:
     """`ExactSums` declares no bound: a holder returns it only under a plan without differential privacy."""
     elsewhere = {StageChoice, StageCounts, MarginalCounts}  # tests/methods/diffgen/test_detail.py
     assert shipped(RowQuery) - elsewhere == {type(query) for query in UNDER_REPLACE} | {ExactSums}
@@ -88,7 +88,7 @@ def test_no_row_query_escapes_the_law() -> None:
 
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: type(query).__name__)
 @given(rows=TABLES, record=RECORDS)
-def test_no_query_moves_further_than_it_says_when_a_record_is_added(
+def test_no_added_record_exceeds_the_declared_sensitivity(
     query: RowQuery, rows: list[tuple[int, ...]], record: tuple[int, ...]
 ) -> None:
     check_added_record(query, SCHEMA, rows, record)
@@ -96,7 +96,7 @@ def test_no_query_moves_further_than_it_says_when_a_record_is_added(
 
 @pytest.mark.parametrize("query", UNDER_REPLACE, ids=lambda query: type(query).__name__)
 @given(rows=st.lists(RECORDS, min_size=8, max_size=8), record=RECORDS, other=RECORDS)
-def test_no_query_moves_further_than_it_says_when_a_record_is_replaced(
+def test_no_replaced_record_exceeds_the_declared_sensitivity(
     query: RowQuery, rows: list[tuple[int, ...]], record: tuple[int, ...], other: tuple[int, ...]
 ) -> None:
     check_replaced_record(query, SCHEMA, rows, record, other)
@@ -146,7 +146,7 @@ def caught(query: RowQuery, schema: Schema = SCHEMA, tries: int = 400) -> bool:
 
 @pytest.mark.parametrize("query", UNDER_REPLACE, ids=lambda query: type(query).__name__)
 def test_a_lowered_bound_is_caught(query: RowQuery) -> None:
-    """By one, where the bound is tight. I-MDAV's is not: there the noise of a single group would be too little."""
+    """Tight bounds are lowered by one. I-MDAV's bound is not tight: it is lowered below that of a single group."""
     bound = query.sensitivity(Unit.REPLACE).bound
     insensitive = isinstance(query, GroupSums) and query.grouping is GroupingRule.INSENSITIVE
     kind = UnderstatedChoice if isinstance(query, RowChoice) else Understated
@@ -154,7 +154,7 @@ def test_a_lowered_bound_is_caught(query: RowQuery) -> None:
     assert caught(kind(inner=query, bound=query.reach - 1 if insensitive else bound - 1))  # type: ignore[attr-defined]
 
 
-def test_a_line_that_moves_for_a_record_outside_its_box_is_caught() -> None:
+def test_a_line_that_depends_on_a_record_outside_its_box_is_caught() -> None:
     query = UnderstatedChoice(inner=balance((0, 1), (0, 0)), bound=1, boxes=(PARTITION.boxes[1], PARTITION.boxes[0]))
     inside_0 = tuple(low for low, _ in PARTITION.boxes[0])
     outside = [tuple(high - 1 for _, high in PARTITION.boxes[0])] * 3
@@ -163,14 +163,15 @@ def test_a_line_that_moves_for_a_record_outside_its_box_is_caught() -> None:
 
 
 def test_the_law_catches_s_mdav() -> None:
-    """Its declared sensitivity is the paper's claim about a pair, and grouping each table by itself breaks it."""
+    """Its declared sensitivity is the paper's claim about a pair of tables. Grouping each table by itself violates
+    it."""
     schema = replace(SCHEMA, rows=8, attributes=SCHEMA.attributes[:2])
     query = GroupSums(schema=schema, grouping=GroupingRule.STABLE, k=2)
     assert caught(query, schema)
 
 
 @given(rows=TABLES)
-def test_the_answer_is_the_readable_one_and_blocks_do_not_matter(rows: list[tuple[int, ...]]) -> None:
+def test_answers_equal_those_of_a_readable_twin_for_any_blocks(rows: list[tuple[int, ...]]) -> None:
     query = balance()
     lines = []
     for leaf, side, offered in zip(query.leaves, query.sides, query.positions, strict=True):
@@ -210,7 +211,7 @@ class Recording:
         return int(scores.argmax())
 
 
-def test_parts_share_a_price_only_where_planned_and_disjoint() -> None:
+def test_parts_share_a_price_only_if_planned_and_disjoint() -> None:
     shared = Spend(label="shared", epsilon=Fraction(1, 4), times=3, shared=True)
     single = Spend(label="single", epsilon=Fraction(1, 4), times=3)
     noise = Recording()
@@ -296,7 +297,7 @@ def test_every_record_lies_in_the_box_it_is_routed_to(
 @pytest.mark.parametrize("unit", list(Unit))
 @pytest.mark.parametrize("centre", list(Centre))
 @pytest.mark.parametrize("rows", [0, 1, 9, 3000])
-def test_any_table_makes_an_ordinary_release(unit: Unit, centre: Centre, rows: int) -> None:
+def test_small_and_constant_tables_make_a_release(unit: Unit, centre: Centre, rows: int) -> None:
     schema = replace(SCHEMA, rows=rows, unit=unit)
     table = [(3, 3, 1)] * rows  # constant columns
     method, given_params = MicroaggregateMethod(), Microaggregate(epsilon=1, centre=centre)
@@ -317,7 +318,7 @@ def test_sizes_keep_the_public_number_of_rows() -> None:
     assert usable_sizes(np.array([50, 20, 20, 20]), replace(schema, unit=Unit.ADD_REMOVE)).sum() == 110
 
 
-def test_groups_are_near_the_rows_and_means_average_to_theirs() -> None:
+def test_groups_are_close_to_the_rows_and_means_preserve_averages() -> None:
     schema = generated_schema(20_000)
     rows = generated_rows(20_000)
     table = NumericTable("generated", schema, rows)
@@ -351,7 +352,7 @@ WANTED = {"census": (0.80, 0.70, 0.36, 0.23), "eia": (0.41, 0.34, 0.17, 0.085)}
 
 
 @pytest.mark.parametrize("name", list(WANTED))
-def test_the_default_reaches_what_is_wanted(data_folder: Path, name: str) -> None:
+def test_the_default_reaches_the_required_accuracy(data_folder: Path, name: str) -> None:
     """Few runs here, 40 in benchmarks/microaggregation.py; the means lie several standard errors below the bounds."""
     table = NumericTable.load(name)
     for epsilon, wanted, runs in zip(("0.01", "0.1", "1", "10"), WANTED[name], (2, 8, 6, 4), strict=True):
@@ -360,7 +361,7 @@ def test_the_default_reaches_what_is_wanted(data_folder: Path, name: str) -> Non
         assert line.il1s <= constant_line(table).il1s
 
 
-def test_s_mdav_moves_further_than_its_noise_is_made_for() -> None:
+def test_s_mdav_changes_by_more_than_its_noise_is_calibrated_to() -> None:
     moved = random_changes(rows=200, k=5, attributes=4, pairs=6, seed=2)
     assert float(np.median(moved)) > 2
     same = simulation(0).integers(0, 1001, (60, 2))
