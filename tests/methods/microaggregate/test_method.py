@@ -158,7 +158,7 @@ def test_a_line_that_depends_on_a_record_outside_its_box_is_caught() -> None:
     query = UnderstatedChoice(inner=balance((0, 1), (0, 0)), bound=1, boxes=(PARTITION.boxes[1], PARTITION.boxes[0]))
     inside_0 = tuple(low for low, _ in PARTITION.boxes[0])
     outside = [tuple(high - 1 for _, high in PARTITION.boxes[0])] * 3
-    with pytest.raises(CheckError, match="claims the part"):
+    with pytest.raises(CheckError, match="declares the part"):
         check_added_record(query, SCHEMA, outside, inside_0)
 
 
