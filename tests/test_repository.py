@@ -168,16 +168,16 @@ def questions_of_kind(source: str, path: str) -> list[str]:
     found = []
     for node in ast.walk(ast.parse(source)):
         match node:
-            case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, asked]):
+            case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, kinds]):
                 pass
-            case ast.MatchClass(cls=asked):
+            case ast.MatchClass(cls=kinds):
                 pass
-            case ast.Compare(left=ast.Call(func=ast.Name(id="type")), comparators=[asked]):
+            case ast.Compare(left=ast.Call(func=ast.Name(id="type")), comparators=[kinds]):
                 pass
             case _:
                 continue
-        names = {each.id for each in ast.walk(asked) if isinstance(each, ast.Name)}
-        names |= {each.attr for each in ast.walk(asked) if isinstance(each, ast.Attribute)}
+        names = {each.id for each in ast.walk(kinds) if isinstance(each, ast.Name)}
+        names |= {each.attr for each in ast.walk(kinds) if isinstance(each, ast.Attribute)}
         found += [f"{path}:{node.lineno}: asks for {name}" for name in sorted(names & RELEASE_KINDS)]
     return found
 

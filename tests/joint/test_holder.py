@@ -230,8 +230,8 @@ def test_the_guarantee_names_delta_and_coalition() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"score": "gini"}, "gini.*divides"),
-        ({"selection": "published", "score": "infogain"}, "infogain.*divides"),
+        ({"score": "gini"}, "gini.*needs division"),
+        ({"selection": "published", "score": "infogain"}, "infogain.*needs division"),
         ({"selection": "published", "score": "max"}, "exponential mechanism"),
     ],
 )

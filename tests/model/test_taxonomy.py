@@ -194,7 +194,7 @@ def test_edge_floats_of_a_fine_grid_are_the_nearest_doubles() -> None:
 
 
 @given(grids())
-def test_labels_of_a_grid_tell_their_intervals(grid: Grid) -> None:
+def test_labels_of_a_grid_name_their_intervals(grid: Grid) -> None:
     assert grid.size == len(grid.labels) == len(set(grid.labels))
     cells = grid.labels[: grid.cells]
     pairs = [tuple(map(Decimal, label.removeprefix("[").removesuffix(")").split(","))) for label in cells]

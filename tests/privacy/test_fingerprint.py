@@ -148,7 +148,7 @@ def test_the_coding_is_part_of_it() -> None:
     assert digest([(1, 0)], [3, 2]) != digest([(1, 0)], [4, 2])
 
 
-def test_columns_are_told_apart() -> None:
+def test_columns_are_distinguished() -> None:
     assert digest([(0, 1)], [2, 2]) != digest([(1, 0)], [2, 2])
 
 

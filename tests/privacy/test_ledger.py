@@ -341,7 +341,7 @@ def test_the_fingerprint_and_the_key_stay_inside(full: Path) -> None:
     assert [entry["kind"] for entry in json.loads(shown)["datasets"][0]["entries"]].count("rows") == 1
 
 
-def test_a_receipt_does_not_tell_the_name(path: Path, tmp_path: Path) -> None:
+def test_a_receipt_does_not_reveal_the_name(path: Path, tmp_path: Path) -> None:
     """The same history in two ledgers has different hashes: nobody can try names against a published one."""
     with Ledger.open(path) as one, Ledger.open(tmp_path / "other.db") as other:
         assert one.key != other.key

@@ -101,16 +101,16 @@ def test_other_attributes_entities_values_and_secrets_have_independent_words() -
     assert not correlated(words, KeyedWords(SECRET[::-1]).draw(b"age", ENTITIES, codes))
 
 
-def test_two_strengths_of_noise_for_one_value_do_not_tell_it() -> None:
+def test_two_noise_scales_for_one_value_do_not_reveal_it() -> None:
     """With one word for both, the stronger noise would be twice the weaker, and the value 2 x weaker - stronger."""
     columns = {"n": np.full(DRAWS, 15)}
-    told = []
+    noises = []
     for sigma in (5, 10):
         model = NoiseModel(schema=Schema(attributes=(NUMBER,)), randomizers={"n": Gaussian(sigma=Fraction(sigma))})
         randomized = perturb_block(model, columns, words=KeyedWords(SECRET), entities=ENTITIES)["n"]
-        told.append(randomized - 6 * sigma)
-    assert abs(np.corrcoef(told[0], told[1])[0, 1]) < 5 / np.sqrt(DRAWS)
-    assert np.std(2 * told[0] - told[1]) > 10
+        noises.append(randomized - 6 * sigma)
+    assert abs(np.corrcoef(noises[0], noises[1])[0, 1]) < 5 / np.sqrt(DRAWS)
+    assert np.std(2 * noises[0] - noises[1]) > 10
 
 
 def test_rows_with_a_blank_or_a_repeated_entity_have_independent_words() -> None:
@@ -238,15 +238,15 @@ SCHEMA = Schema(attributes=(NUMBER, KIND), target="k")
 def test_a_client_blurs_as_the_file_does_and_always_alike(model: NoiseModel) -> None:
     people = [{"n": number % 30, "k": "abcd"[number % 4]} for number in range(200)]
     client = Perturber(model, secret=SECRET)
-    told = [client.perturb(person, entity=str(place)) for place, person in enumerate(people)]
-    assert told == [Perturber(model, secret=SECRET).perturb(p, entity=str(place)) for place, p in enumerate(people)]
+    reports = [client.perturb(person, entity=str(place)) for place, person in enumerate(people)]
+    assert reports == [Perturber(model, secret=SECRET).perturb(p, entity=str(place)) for place, p in enumerate(people)]
     columns = {
         name: np.array([owners_code(SCHEMA[name], person[name]) for person in people])  # type: ignore[arg-type]
         for name in ("n", "k")
     }
     names = [str(place) for place in range(len(people))]
     file = perturb_block(model, columns, words=KeyedWords(SECRET), entities=names)
-    for place, record in enumerate(told):
+    for place, record in enumerate(reports):
         assert record == {name: text_of(model.published[name].domain, int(file[name][place])) for name in ("n", "k")}
 
 
@@ -268,9 +268,9 @@ def test_a_missing_number_stays_missing_and_others_do_not_become_so() -> None:
     schema = Schema(attributes=(Attribute(name="x", domain=grid, outside=Outside.CLAMP, missing="?"),))
     model = for_privacy(schema, privacy="200%", noise="uniform")
     codes = np.tile(np.arange(6), 500)
-    told = perturb_block(model, {"x": codes})["x"]
+    perturbed = perturb_block(model, {"x": codes})["x"]
     missing = model.published["x"].missing_code
-    assert ((told == missing) == (codes == 5)).all()
+    assert ((perturbed == missing) == (codes == 5)).all()
     assert Perturber(model, secret=SECRET).perturb({"x": None}) == {"x": "?"}
 
 
@@ -280,7 +280,7 @@ def test_numbers_off_the_range_are_clamped_on_a_client(value: float | str, code:
 
 
 @pytest.mark.parametrize("value", ["x", float("nan"), None, ""])
-def test_what_is_no_number_is_told_to_its_owner(value: float | str | None) -> None:
+def test_a_value_that_is_not_a_number_is_reported_to_its_owner(value: float | str | None) -> None:
     with pytest.raises(InputError, match="'n'"):
         owners_code(NUMBER, value)
 

@@ -85,7 +85,7 @@ def run_demo(out: Path | None = None, *, output: DemoOutput | None = None) -> De
         entries = opened.verify()
     show.text(f"  ok  {entries} entries: hash chain and arithmetic are correct")
     show.text(
-        f"\nOpen {target / 'report.html'} in a browser. {target / 'README.md'} is for whoever analyses the release."
+        f"\nOpen {target / 'report.html'} in a browser. {target / 'README.md'} is for those who analyse the release."
     )
     return Demo(folder=folder, release=target, evaluation=scores, refused=refused, checks=checks)
 

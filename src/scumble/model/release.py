@@ -48,7 +48,7 @@ class Release(Displayed):
         return next(iter(self.tables))
 
     def table_named(self, name: str | None) -> str:
-        """The name of a table of this release: the one asked for, or the recommended one."""
+        """The name of a table of this release: the requested one, or the recommended one if `name` is None."""
         if name is not None and name not in self.tables:
             raise InputError(f"The release has no {name}.csv. Available: {', '.join(self.tables)}.")
         return self.recommended if name is None else name
@@ -167,7 +167,7 @@ class FineRows(Displayed):
 class RecordRelease(Release):
     """Synthetic or averaged records: a column for each published attribute, numbers or labels, and further documents.
 
-    A number lies anywhere in its attribute's range, or is NaN where it is missing; a label is a name of the published
+    A number is anywhere in the range of its attribute, or NaN if it is missing. A label is a name of the published
     schema.
     """
 

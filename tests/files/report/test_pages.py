@@ -215,7 +215,7 @@ def test_suspicions_stay_within_a_factor_of_the_odds() -> None:
         assert re.search(rf"{100 * prior:g} ?% ?{low:.1f} ?% ?{high:.1f} ?%", text), prior
 
 
-def test_the_account_is_told_and_the_dataset_is_not() -> None:
+def test_the_account_is_shown_and_the_dataset_is_not() -> None:
     text = Page(report_page(one_predictor(2, ["a"]), {**RECEIPT, "dataset": "patients-of-ward-7"})).text
     assert RECEIPT["entry"] in text and "have spent 1.5 of at most 3" in text
     assert "81.8 %" in text, "e^1.5 / (1 + e^1.5)"

@@ -64,7 +64,7 @@ def drawn(schema: Schema, rows: int, seed: int) -> tuple[npt.NDArray[np.int64], 
 # Encoding and samples
 
 
-def test_encoding_tells_all_values_apart_and_makes_every_generalized_value_a_range() -> None:
+def test_encoding_distinguishes_all_values_and_makes_every_generalized_value_a_range() -> None:
     codes = np.array(list(product(range(YEARS.size), range(JOB.size))))
     features = encode(codes, SCHEMA)
     assert features.shape == codes.shape
@@ -258,7 +258,7 @@ def test_a_tree_on_pure_noise_is_pruned_to_the_majority(weight: int) -> None:
     assert found["tree"] == {"accuracy": majority_accuracy(train, test), "auc": 0.5}
 
 
-def test_the_result_is_plain_data_and_holds_what_was_asked_for() -> None:
+def test_the_result_is_plain_data_and_contains_what_was_requested() -> None:
     codes, generator = drawn(SCHEMA, 100, seed=5)
     sample = Sample(codes=codes, labels=generator.integers(0, 3, 100))
     everything = score(sample, sample, SCHEMA)

@@ -103,20 +103,20 @@ def test_the_best_split_is_the_one_that_brute_force_finds(cells: NoisyCells, lev
 
     def candidates(each: float) -> dict[tuple[int, int], Twin]:
         found = {place: twin(cells, cells.codes[:, place[0]] >= place[1], each) for place in cuts}
-        return {place: told for place, told in found.items() if told is not None}
+        return {place: split for place, split in found.items() if split is not None}
 
-    told = candidates(level / max(len(candidates(level)), 1))
+    possible = candidates(level / max(len(candidates(level)), 1))
     split = best_noisy_split(cells, level=level, standard_errors=1.0)
-    if not told:
+    if not possible:
         assert split is None
         return
-    assume(all(abs(each.significance - 1) > 1e-6 for each in told.values()))
-    assume(cells.variance.any() or all(each.gain > 1e-6 for each in told.values()))
-    significant = [each.gain for each in told.values() if each.significance > 1]
+    assume(all(abs(each.significance - 1) > 1e-6 for each in possible.values()))
+    assume(cells.variance.any() or all(each.gain > 1e-6 for each in possible.values()))
+    significant = [each.gain for each in possible.values() if each.significance > 1]
     assert split is not None
     assert split.significant == bool(significant)
-    assert split.gain == pytest.approx(told[split.feature, split.cut].gain, rel=1e-6, abs=1e-6)
-    best = max(significant or [each.gain for each in told.values()])
+    assert split.gain == pytest.approx(possible[split.feature, split.cut].gain, rel=1e-6, abs=1e-6)
+    best = max(significant or [each.gain for each in possible.values()])
     assert split.gain == pytest.approx(best, rel=1e-6, abs=1e-6)
 
 
@@ -127,7 +127,7 @@ def test_the_best_split_is_the_one_that_brute_force_finds(cells: NoisyCells, lev
 )
 def test_without_noise_it_is_the_plain_gini_tree(rows: list[list[int]], seed: int, classes: int) -> None:
     """Leaves are pure or cannot be split, so both trees predict the training rows alike; and as many leaves, unless
-    equal gains were settled differently, or a split tells nothing at all."""
+    equal gains were settled differently, or no split has any gain."""
     table = np.array(rows, dtype=np.float64)
     draw = simulation(seed)
     labels = draw.integers(0, classes, len(rows))
@@ -332,8 +332,8 @@ def test_the_benchmark_compares_both_trees_on_the_same_releases(monkeypatch: pyt
     from noisy_tree import lines
 
     (line,) = lines("xor", "1", 2, [(0.5, "shares")])
-    told = [cell.strip() for cell in line.strip("|").split("|")]
-    assert told[:4] == ["xor", "1", "0.5", "shares"]
-    standard, knowing = float(told[4]), float(told[5])
-    assert float(told[6].split()[0]) == pytest.approx(knowing - standard, abs=0.011)
+    values = [cell.strip() for cell in line.strip("|").split("|")]
+    assert values[:4] == ["xor", "1", "0.5", "shares"]
+    standard, knowing = float(values[4]), float(values[5])
+    assert float(values[6].split()[0]) == pytest.approx(knowing - standard, abs=0.011)
     assert 0 < min(standard, knowing) <= max(standard, knowing) < 100

@@ -200,8 +200,8 @@ def published(model: NoiseModel, columns: dict[str, np.ndarray]) -> np.ndarray:
 
 def blurred_band(model: NoiseModel, rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     columns, label = band(rows, seed)
-    told = perturb_block(model, {**columns, "class": label}, words=SimulatedWords(simulation(seed)))
-    return published(model, told), told["class"]
+    perturbed = perturb_block(model, {**columns, "class": label}, words=SimulatedWords(simulation(seed)))
+    return published(model, perturbed), perturbed["class"]
 
 
 def accuracy(tree: PerturbedTreeClassifier) -> float:

@@ -47,13 +47,13 @@ QUARTERS = GiniTree(
 
 
 def chequered(rows: int, seed: int, model: NoiseModel = MODEL) -> tuple[PerturbedRows, np.ndarray]:
-    """The class is yes where exactly one of x and y is below 20: no attribute by itself tells anything."""
+    """The class is yes where exactly one of x and y is below 20: no single attribute predicts it."""
     draw = simulation(seed)
     true = draw.integers(0, 40, (rows, 2))
     label = ((true[:, 0] < 20) ^ (true[:, 1] < 20)).astype(np.int64)
     cells = {name: true[:, place] for place, name in enumerate(NAMES)}
-    told = perturb_block(model, {**cells, "class": label}, words=SimulatedWords(draw))
-    published = np.stack([told[name] for name in NAMES], axis=1)
+    perturbed = perturb_block(model, {**cells, "class": label}, words=SimulatedWords(draw))
+    published = np.stack([perturbed[name] for name in NAMES], axis=1)
     return PerturbedRows(attributes=tuple(model[n] for n in NAMES), codes=published, labels=label, classes=2), true
 
 
@@ -170,7 +170,7 @@ def test_a_share_of_the_rows_stands_for_all_where_there_are_very_many(monkeypatc
 
 
 @pytest.mark.parametrize("algorithm", ["byclass", "local"])
-def test_the_classifier_learns_what_no_attribute_tells_by_itself(algorithm: str) -> None:
+def test_the_classifier_learns_what_no_single_attribute_predicts(algorithm: str) -> None:
     model = for_privacy(SCHEMA, privacy="60%", noise="gaussian")
     rows, _ = chequered(40_000, 5, model)
     # A slight slope, so that the first test is not left to chance: growth sees one attribute at a time.

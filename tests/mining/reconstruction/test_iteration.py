@@ -82,9 +82,9 @@ def test_reconstruction_is_the_published_algorithm(randomizer: Randomizer) -> No
     draw = simulation(5)
     attribute = randomized(100, randomizer)
     true = draw.integers(20, 60, 2_000)
-    told = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
+    perturbed = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
     part = interval_partition(attribute, 8)
-    counts = part.observe(told)
+    counts = part.observe(perturbed)
     shares, steps = published_rule(counts.tolist(), part.kernel.tolist(), 8)
     result = reconstruct_shares(counts, part.kernel)
     assert result.converged
@@ -114,9 +114,9 @@ def test_the_fixed_point_is_the_most_likely_histogram(randomizer: Randomizer) ->
     draw = simulation(6)
     attribute = randomized(100, randomizer)
     true = draw.integers(0, 100, 20_000)
-    told = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
+    perturbed = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
     part = interval_partition(attribute, 6)
-    counts = part.observe(told)
+    counts = part.observe(perturbed)
     result = reconstruct_shares(counts, part.kernel, stop_share=0, most=5_000)
     assert result.shares == pytest.approx(most_likely(counts, part.kernel), abs=2e-4)
 
@@ -151,8 +151,8 @@ def test_many_tables_at_once_are_each_reconstructed_alone() -> None:
         kernels[place, : len(part.bins) - 1, : part.size] = part.kernel
         for group in range(2):  # the third class has no rows
             true = draw.integers(0, part.intervals[-1] // (group + 1), 3_000)
-            told = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
-            observed[place, group, : len(part.bins) - 1] = part.observe(told)
+            perturbed = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
+            observed[place, group, : len(part.bins) - 1] = part.observe(perturbed)
     together = reconstruct_shares(observed, kernels)
     for place, part in enumerate(parts):
         for group in range(3):
@@ -177,9 +177,9 @@ def test_uniform_noise_at_the_borders_is_reconstructed_without_bias() -> None:
     draw = simulation(8)
     attribute = randomized(100, Uniform(half_width=Fraction(141, 2)))
     true = np.where(draw.random(50_000) < 0.3, draw.integers(0, 10, 50_000), draw.integers(90, 100, 50_000))
-    told = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
+    perturbed = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
     part = interval_partition(attribute, 10)
-    shares = reconstruct_shares(part.observe(told), part.kernel, stop_share=0.0001).shares
+    shares = reconstruct_shares(part.observe(perturbed), part.kernel, stop_share=0.0001).shares
     assert shares[0] == pytest.approx(0.3, abs=0.02)
     assert shares[-1] == pytest.approx(0.7, abs=0.02)
 
@@ -198,9 +198,9 @@ def test_unequal_intervals_are_reconstructed_too() -> None:
     attribute = randomized(100, Gaussian(sigma=Fraction(10)))
     edges = np.array([0, 5, 20, 60, 100])
     true = draw.choice(100, 100_000, p=np.repeat([0.04, 0.01, 0.01, 0.00625], [5, 15, 40, 40]))
-    told = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
+    perturbed = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
     part = interval_partition(attribute, edges)
-    shares = reconstruct_shares(part.observe(told), part.kernel, stop_share=0.0001).shares
+    shares = reconstruct_shares(part.observe(perturbed), part.kernel, stop_share=0.0001).shares
     assert shares == pytest.approx([0.2, 0.15, 0.4, 0.25], abs=0.02)
     for wrong in ([0, 50], [5, 100], [0, 50, 40, 100]):
         with pytest.raises(InputError, match="intervals"):
@@ -212,15 +212,15 @@ def test_categories_by_iteration_and_by_warners_inverse_agree() -> None:
     kind = Attribute(name="k", domain=Tree.flat(["a", "b", "c"]), outside=Outside.DROP)
     attribute = RandomizedAttribute(attribute=kind, randomizer=RandomizedResponse(epsilon=Fraction(1)))
     true = draw.choice(3, 50_000, p=[0.6, 0.3, 0.1])
-    told = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
+    perturbed = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
     part = interval_partition(attribute, 3)
-    counts = part.observe(told)
+    counts = part.observe(perturbed)
     iterated = reconstruct_shares(counts, part.kernel, stop_share=0, most=5_000).shares
     assert iterated == pytest.approx(warner_inverse(counts, part.kernel), abs=1e-6)
     assert iterated == pytest.approx([0.6, 0.3, 0.1], abs=0.03)
 
 
-def test_told_and_discretized_values_reconstruct_as_they_are() -> None:
+def test_true_and_discretized_values_reconstruct_as_they_are() -> None:
     counts = np.arange(1, 101)
     part = interval_partition(randomized(100, Truthful()), 100)
     assert reconstruct_shares(counts, part.kernel, stop_share=0, most=2).shares == pytest.approx(counts / counts.sum())

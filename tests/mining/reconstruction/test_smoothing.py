@@ -54,10 +54,10 @@ def perturbed_counts(randomizer: Randomizer, seed: int, rows: int) -> tuple[Inte
     draw = simulation(seed)
     attribute = RandomizedAttribute(attribute=GRID, randomizer=randomizer)
     true = np.clip(draw.normal(40, 12, rows), 0, 99).astype(np.int64)
-    told = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
+    perturbed = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
     part = interval_partition(attribute, 25)
     place = np.searchsorted(part.intervals, true, side="right") - 1
-    return part, part.observe(told), np.bincount(place, minlength=part.size) / rows
+    return part, part.observe(perturbed), np.bincount(place, minlength=part.size) / rows
 
 
 @pytest.mark.parametrize("randomizer", [Gaussian(sigma=Fraction(20)), Uniform(half_width=Fraction(81, 2))])
@@ -78,9 +78,9 @@ def test_a_value_that_many_share_is_not_smoothed_away(randomizer: Randomizer) ->
     draw = simulation(6)
     attribute = RandomizedAttribute(attribute=GRID, randomizer=randomizer)
     true = np.where(draw.random(50_000) < 0.5, 0, draw.integers(0, 100, 50_000))
-    told = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
+    perturbed = attribute.apply(true, SimulatedWords(draw).draw(b"", (), true))
     part = interval_partition(attribute, 50)
-    counts = part.observe(told)
+    counts = part.observe(perturbed)
     found = reconstruct_by_rule(counts, part, Rule.SMOOTHED)
     assert (found == reconstruct_by_rule(counts, part, Rule.PAPER)).all()
     even = np.full(part.size, 1 / part.size)

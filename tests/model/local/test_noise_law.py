@@ -217,9 +217,9 @@ def test_words_lead_to_outcomes_as_the_weights_say(channel: Channel, data: st.Da
         ends = np.cumsum(channel.weights)
         for place, end in enumerate(ends.tolist()):
             first = end - int(channel.weights[place])
-            told = channel.apply(np.array([code, code]), np.array([first, end - 1], dtype=np.int64))
+            perturbed = channel.apply(np.array([code, code]), np.array([first, end - 1], dtype=np.int64))
             wanted = np.clip(code * channel.refine + place - channel.reach + channel.margin, 0, channel.outputs - 1)
-            assert (told == wanted).all()
+            assert (perturbed == wanted).all()
 
 
 def test_the_midpoint_kernel_is_the_density_between_middles() -> None:

@@ -53,7 +53,7 @@ CONFIDENCES = st.fractions(min_value=Fraction(1, 10), max_value=Fraction(999, 10
 
 
 @given(width=SHARES, confidence=CONFIDENCES, step=st.sampled_from([Fraction(1), Fraction(1, 100), Fraction(5)]))
-def test_noise_hides_in_at_least_the_width_asked_for_and_hardly_more(
+def test_noise_hides_in_at_least_the_requested_width_and_hardly_more(
     width: Fraction, confidence: Fraction, step: Fraction
 ) -> None:
     wanted = 60 * width
@@ -72,7 +72,7 @@ def test_table_1_of_the_paper_and_its_misprint() -> None:
 
 
 @given(share=st.fractions(Fraction(1, 100), Fraction(9, 10)), size=st.integers(2, 40))
-def test_retaining_leaves_as_many_categories_possible_as_asked(share: Fraction, size: int) -> None:
+def test_retaining_leaves_the_requested_number_of_categories_possible(share: Fraction, size: int) -> None:
     confidence = Fraction(95, 100)
     randomizer = Retained.hiding(share, confidence, size)
     assert randomizer.width(confidence, size) >= min(share * size, 1)

@@ -156,7 +156,7 @@ def _detail(release: CellRelease) -> dict[str, object]:
 
 
 def _missing_numbers(schema: Schema) -> dict[str, str]:
-    """The numeric attributes, each with the text that stands for a missing value in raw rows."""
+    """The numeric attributes, each with the text that means a missing value in raw rows."""
     return {each.name: each.missing or "" for each in schema.predictors if isinstance(each.domain, Grid)}
 
 
