@@ -284,8 +284,12 @@ THOUSANDTHS = st.decimals(-(10**9), 10**9, places=3) | st.just(Decimal("1.5"))
 PORTABLE: dict[str, tuple[str, pa.DataType, st.SearchStrategy[Any]]] = {
     "text": ("VARCHAR", pa.string(), st.sampled_from([*LABELS, "unknown", " 1.5", ""])),
     "booleans": ("BOOLEAN", pa.bool_(), st.booleans()),
-    "whole": ("BIGINT", pa.int64(), st.sampled_from([0, 1, -1, 10_000_000_001, -999]) | st.integers(-(2**53), 2**53)),
-    "floats": ("DOUBLE", pa.float64(), FLOATS | st.floats(-(2.0**53), 2.0**53)),
+    "whole": (
+        "BIGINT",
+        pa.int64(),
+        st.sampled_from([0, 1, -1, 10_000_000_001, -999]) | st.integers(1 - 2**53, 2**53 - 1),
+    ),
+    "floats": ("DOUBLE", pa.float64(), FLOATS | st.floats(1 - 2.0**53, 2.0**53 - 1)),
     "decimals": (
         "DECIMAL(15, 3)",
         pa.decimal128(15, 3),

@@ -16,7 +16,7 @@ file, a frame and a database, and no record can change how another record is rea
 | a time of day | text | `09:30:00` |
 | anything else: lists, bytes that are not UTF-8, text with a lone surrogate | off the domain | empty |
 
-Numbers are exact up to 2^53. A larger number is read as the nearest double, whatever its type: pandas turns whole
+Numbers are exact below 2^53. A larger number is read as the nearest double, whatever its type: pandas turns whole
 numbers into doubles as soon as one value of the column is missing. Zero has no sign.
 """
 
