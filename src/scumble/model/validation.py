@@ -33,6 +33,6 @@ def wrong_parameter(error: ValidationError) -> str:
 def _message(problem: ErrorDetails) -> str:
     """What pydantic says, about the thing rather than about "input", without a full stop."""
     if problem["type"] == "extra_forbidden":
-        return "there is no such key"
+        return "unknown key"
     message = problem["msg"].removeprefix("Value error, ").partition(", unable to parse")[0]
     return message.replace("Input should", "It should").rstrip(".")

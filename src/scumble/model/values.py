@@ -71,6 +71,7 @@ def read_value(attribute: Attribute, value: object) -> Reading:
 def code_of(attribute: Attribute, value: object) -> int | None:
     """The code of one raw value, None where its row is left out.
 
+    >>> from decimal import Decimal
     >>> age = Grid(edges=(Decimal(0), Decimal(30), Decimal(60)), missing="-999")
     >>> column = Attribute(name="age", domain=age, outside=Outside.CLAMP, missing="-999")
     >>> [code_of(column, value) for value in (30, " 1e1 ", -7.5, 60, -999.0, "1_0", None)]
@@ -114,6 +115,7 @@ def category_code(tree: Tree, kind: ValueKind, text: str) -> int | None:
 def number_of(value: object) -> float | None:
     """A raw value as the nearest double, None where it is not a number.
 
+    >>> from decimal import Decimal
     >>> [number_of(value) for value in (" +5 ", "1e400", Decimal("0.7"), "1_0", "nan", True)]
     [5.0, inf, 0.7, None, None, None]
     """
@@ -142,6 +144,7 @@ def text_of(domain: Domain, code: int) -> str:
     """A published code as it is written in a table of perturbed records: the lower edge of a cell of a regular grid,
     else the label of a category or interval.
 
+    >>> from decimal import Decimal
     >>> text_of(Grid.regular(low=Decimal("0.50"), high=Decimal(2), step=Decimal("0.5")), 1)
     '1'
     """
@@ -179,6 +182,7 @@ def codes_within(domain: Domain, values: Column, *, clamp: bool = False) -> Inte
     With `clamp`, a number outside the grid gets the nearest cell, a missing one without a code the last cell, and an
     unknown label the first code.
 
+    >>> from decimal import Decimal
     >>> age = Grid(edges=(Decimal(0), Decimal(30), Decimal(60)), missing="?")
     >>> codes_within(age, np.array([29.0, 30.0, np.nan, 60.0])).tolist()
     [0, 1, 2, -1]
@@ -203,6 +207,7 @@ def recoding(fine: Domain, published: Domain) -> Integers:
 
     A value that the published domain does not cover gets the nearest cell, or the first category.
 
+    >>> from decimal import Decimal
     >>> grid = Grid.regular(low=Decimal(0), high=Decimal(4), step=Decimal(1))
     >>> recoding(grid, Grid(edges=(Decimal(0), Decimal(3), Decimal(4)))).tolist()
     [0, 0, 0, 1]
