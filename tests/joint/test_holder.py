@@ -2,7 +2,7 @@
 outside the plan is answered, and no noise is drawn twice."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -37,14 +37,14 @@ from scumble.methods.diffgen.scores import Candidate, PartitionScores, Score, Va
 from scumble.methods.diffgen.together import CHOOSE
 from scumble.methods.histograms.method import Histograms, HistogramsMethod
 from scumble.methods.mdav.method import MDAV, MDAVMethod
-from scumble.model.counts import Integers
+from scumble.model.counts import Block, Integers
 from scumble.model.cut import Cut
 from scumble.model.guarantee import JointDP, Unit
 from scumble.model.plan import Plan
 from scumble.model.release import CellRelease
 from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import PaidNoise, Selection, simulation
-from scumble.privacy.query import CellCounts
+from scumble.privacy.query import CellCounts, RowChoice, Sensitivity
 
 SCHEMA = parse_schema(
     """
@@ -283,6 +283,16 @@ def test_another_method_with_additive_answers() -> None:
     assert abs(len(first["class"]) - len(all_rows(THREE))) < 60
 
 
+class WholeRows(RowChoice):
+    """A choice that no sum of the owners' counts answers."""
+
+    def answer(self, blocks: Iterable[Block]) -> Integers:
+        raise AssertionError("asked for rows")
+
+    def sensitivity(self, unit: Unit) -> Sensitivity:
+        return Sensitivity(bound=1)
+
+
 def test_queries_outside_the_plan_are_refused() -> None:
     holder = simulation_of(DiffGen(epsilon="1", rounds=1, score="max"))
     counts = CellCounts(cut=Cut.top(SCHEMA))
@@ -298,7 +308,7 @@ def test_queries_outside_the_plan_are_refused() -> None:
     with pytest.raises(BudgetError, match="no exact answer"):
         holder.disclose(None)  # type: ignore[arg-type]
     with pytest.raises(BudgetError, match="whole rows"):
-        holder.choose_in_parts(None, spend=CHOOSE)  # type: ignore[arg-type]
+        holder.choose_in_parts(WholeRows(), spend=CHOOSE)
     holder.choose(best, spend=CHOOSE)
     with pytest.raises(BudgetError, match="used up"):
         holder.choose(best, spend=CHOOSE)

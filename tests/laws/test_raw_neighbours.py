@@ -53,7 +53,9 @@ ATTRIBUTES = (CATEGORY, DROPPED, NUMBER)
 BERLIN = timezone(timedelta(hours=1))
 MOMENT = datetime(2024, 1, 31, 9, 30)
 
-TEXTS = st.sampled_from([*LABELS, "", " ", "unknown", "TRUE", "1.50", "1e1", "-999", "\ud800", "a\x00", "e\u0301"])
+TEXTS = st.sampled_from(
+    [*LABELS, "", " ", "unknown", "TRUE", "1.50", "1e1", "-999", "\u0131nf", "\u0130NF", "\ud800", "a\x00", "e\u0301"]
+)
 WHOLE = st.sampled_from([0, 1, -1, -999, 10_000_000_001, 2**53 + 1, 2**63, 2**70, 2**80, -(10**400), 10**5000])
 FLOATS = st.sampled_from([0.0, -0.0, 1.0, 0.5, 1e-7, 10_000_000_001.0, 1e300, math.nan, math.inf, -math.inf, 5e-324])
 DECIMAL_TEXTS = ["1.5", "1.500", "0", "-0", "1E+10", "NaN", "sNaN", "Infinity", "1E+999999", "1E-999999", "0E-999999"]
@@ -125,6 +127,17 @@ def inferred(values: list[Any]) -> pd.DataFrame:
         return objects(values)
 
 
+def after_missing_ones(values: list[Any]) -> pd.DataFrame:
+    """A column of objects whose first hundred values are missing: a library that looks at those alone sees no type."""
+    return objects([*([None] * 100), *values])
+
+
+def categorical(values: list[Any]) -> pd.DataFrame:
+    """A categorical column, whose categories pandas collects from the values."""
+    column = pd.Series(objects(values)["x"].to_numpy(), dtype=object)
+    return pd.DataFrame({"x": column.astype("category")})
+
+
 def polars_objects(values: list[Any]) -> pl.DataFrame:
     return pl.DataFrame({"x": pl.Series("x", values, dtype=pl.Object)})
 
@@ -140,6 +153,31 @@ def polars_objects(values: list[Any]) -> pl.DataFrame:
 def test_columns_of_objects(values: list[Any], extra: Any, place: int) -> None:
     for make in (objects, polars_objects):
         check(make, values, extra, place)
+
+
+@given(values=st.lists(VALUES, max_size=4), extra=VALUES)
+@example(values=[MOMENT] * 3, extra=date(2023, 1, 1))
+@example(values=[0.5], extra=np.float32(0.1))
+@example(values=[1], extra=2**80)
+@example(values=[1], extra=[1])
+def test_columns_of_objects_after_missing_ones(values: list[Any], extra: Any) -> None:
+    with_it, without = codes(after_missing_ones([extra, *values])), codes(after_missing_ones(values))
+    assert with_it[:100] == without[:100] and with_it[101:] == without[100:]
+
+
+HASHABLE = VALUES.filter(lambda value: not isinstance(value, list | dict | set | bytearray))
+
+
+@given(values=st.lists(HASHABLE, max_size=5), extra=HASHABLE, place=st.integers(0, 5))
+@example(values=[MOMENT] * 4, extra=date(2023, 1, 1), place=0)
+@example(values=["a", None], extra=1, place=0)
+def test_categorical_columns(values: list[Any], extra: Any, place: int) -> None:
+    try:
+        categorical([*values, extra])
+        categorical(values)
+    except (TypeError, ValueError, OverflowError, ArithmeticError):
+        return  # pandas itself makes no categories of such values
+    check(categorical, values, extra, place)
 
 
 COLUMNS = (TEXTS, st.booleans(), WHOLE, st.integers(-(2**60), 2**60), FLOATS, DECIMALS, MOMENTS, DAYS)

@@ -182,6 +182,18 @@ def test_log_weights_are_exact_offsets_in_score_units() -> None:
     np.testing.assert_array_equal(scores, plain * 2**OFFSET_BITS + offset)
 
 
+def test_a_query_is_answered_only_as_what_it_is() -> None:
+    """A bound on each score is no bound on the sum of all changes: scores must not be measured for the price of one."""
+    holder = holder_of(Spend(label="split", epsilon=Fraction(1)))
+    with pytest.raises(BudgetError, match="not a query of this kind"):
+        holder.measure(splits(0, 8), spend="split")  # type: ignore[arg-type]
+    with pytest.raises(BudgetError, match="not a query of this kind"):
+        holder.choose(CellCounts(cut=Cut.top(SCHEMA)), spend="split")  # type: ignore[arg-type]
+    with pytest.raises(BudgetError, match="not a query of this kind"):
+        holder.choose_in_parts(splits(0, 8), spend="split")  # type: ignore[arg-type]
+    assert holder.purse.left == {"split": 1}, "nothing was paid"
+
+
 class HugeScores(ValueScores):
     """Scores at the ends of 64 bits, as very many records give them."""
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from scumble.engines import ENGINES, Engine
-from scumble.errors import InputError
+from scumble.errors import BudgetError, InputError
 from scumble.files.atomic_folder import staging
 from scumble.files.kinds import kind_of
 from scumble.files.release_folder import write_release
@@ -139,6 +139,8 @@ def release(
             )
             with charged_rows(opened, receipt, engine, source, public, report) as rows:
                 made = run(chosen, public, settings, rows, PaidNoise(), plan=planned, progress=report)
+                if made.plan.reserved != planned.spends:
+                    raise BudgetError("The release states another plan than was reserved. This is a bug of the method.")
                 written = write_release(
                     made,
                     stage.folder,

@@ -182,8 +182,8 @@ def epsilon_of(guarantee: Guarantee) -> Fraction | None:
 
 
 def allows_exact_answers(guarantee: Guarantee) -> bool:
-    """Whether a holder may disclose an exact answer: only if the guarantee is not differential privacy."""
-    return isinstance(guarantee, KAnonymity | Unproven)
+    """Whether a holder may disclose an exact answer: only if the guarantee does not even claim differential privacy."""
+    return isinstance(guarantee, KAnonymity)
 
 
 def charge(guarantee: Guarantee, account: Unit) -> Fraction:

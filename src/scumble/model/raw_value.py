@@ -158,10 +158,10 @@ def _decimal_text(value: Decimal) -> str:
 
 def _datetime_text(value: datetime) -> str | None:
     nanoseconds = getattr(value, "nanosecond", 0)  # of a pandas.Timestamp
-    zoned = value.utcoffset() is not None
     try:
+        zoned = value.utcoffset() is not None
         naive = value.astimezone(UTC).replace(tzinfo=None) if zoned else value.replace(tzinfo=None)
-    except (OverflowError, ValueError):  # in UTC before the year 1 or after 9999
+    except (OverflowError, ValueError, NotImplementedError):  # in UTC before the year 1 or after 9999
         return None
     if not 1 <= naive.year <= 9999:
         return None

@@ -37,7 +37,7 @@ NUMBER = r"^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf|infinity)
 NOWHERE = -1
 """Instead of a code: the value lies outside the domain."""
 
-_NUMBER = re.compile(NUMBER)
+_NUMBER = re.compile(NUMBER, re.ASCII)  # without it, "ınf" with a dotless i would match, and is not a number
 
 
 class Flaw(Enum):

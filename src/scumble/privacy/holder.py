@@ -9,6 +9,7 @@ answers for the tables of several owners, and that of `scumble.auditing` also re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from types import UnionType
 from typing import Any, Protocol
 
 import numpy as np
@@ -89,6 +90,7 @@ class Holder(ABC):
     ) -> list[int]:
         """One private selection for each query, for a single price. The regions of the queries must be disjoint."""
         for query in queries:
+            _require(query, Choice)
             self._check(query, selection)
         price = self.purse.pay(spend, queries)
         chosen = [self._select(query, price, selection, log_weights) for query in queries]
@@ -99,6 +101,7 @@ class Holder(ABC):
         self, query: RowChoice, *, spend: str, selection: Selection = Selection.PERMUTE_AND_FLIP
     ) -> list[int]:
         """One private selection for each part of a row query, for a single price. The parts must be disjoint boxes."""
+        _require(query, RowChoice)
         self._check(query, selection)
         price = self.purse.pay_parts(spend, query.parts)
         chosen = self._select_in_parts(query, price, selection)
@@ -107,6 +110,7 @@ class Holder(ABC):
 
     def measure(self, query: Measurement | RowMeasurement, *, spend: str) -> Integers:
         """The query's answer with discrete Laplace noise."""
+        _require(query, Measurement | RowMeasurement)
         self._check(query)
         price = self.purse.pay(spend, [query]) if isinstance(query, Query) else self.purse.pay_parts(spend, ())
         noisy = self._measure(query, price)
@@ -218,6 +222,12 @@ class CentralHolder(Holder):
             epsilon=price.epsilon,
             selection=selection,
         )
+
+
+def _require(query: object, kind: type | UnionType) -> None:
+    """Refuse a query of another kind: a bound on each score is not a bound on the sum of all changes."""
+    if not isinstance(query, kind):
+        raise BudgetError(f"{type(query).__name__} is not a query of this kind. No answer was released.")
 
 
 def _in_ascending_order(lines: Integers) -> Integers:

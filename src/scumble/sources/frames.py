@@ -59,17 +59,36 @@ def _arrow(series: "Series[Any]") -> pa.Array | pa.ChunkedArray:
     """A column in Arrow's types where the library declares its type; else each value is read on its own.
 
     A column of objects is never given a type by what it holds: one record would then change how all others are read.
-    Text alone is read quicker as text, and means the same.
+    So what decides is the library's own type, not the one that narwhals infers from the first values.
     """
     import narwhals as nw
 
-    if series.dtype == nw.Object:
-        values = series.to_numpy()  # of objects, as they are
-        try:
-            return pa.array(values, pa.large_string(), from_pandas=True)
-        except (pa.ArrowException, ValueError):
-            return object_column(values)
+    if series.implementation.is_pandas_like():
+        native: Any = series.to_native()
+        if native.dtype == object:
+            return _objects(native.to_numpy())
+        categories = getattr(native.dtype, "categories", None)
+        if categories is not None and categories.dtype == object:
+            return _categories(native.cat.codes.to_numpy(), _objects(categories.to_numpy()))
+    elif series.dtype == nw.Object:
+        return _objects(series.to_numpy())
     try:
         return series.to_arrow()
-    except (pa.ArrowException, ValueError):
+    except (pa.ArrowException, ValueError, TypeError, OverflowError):
         return object_column(series.to_list())
+
+
+def _objects(values: Any) -> pa.Array:
+    """A column of objects. Text alone is read quicker as text, and means the same."""
+    try:
+        return pa.array(values, pa.large_string(), from_pandas=True)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError):
+        return object_column(values)
+
+
+def _categories(codes: Any, categories: pa.Array) -> pa.Array:
+    """A categorical column by its categories, each read on its own; a negative code is a missing value."""
+    places = pa.array(codes.astype("int32"), mask=codes < 0)
+    if isinstance(categories, pa.ExtensionArray):
+        return pa.ExtensionArray.from_storage(categories.type, categories.storage.take(places))
+    return pa.DictionaryArray.from_arrays(places, categories)
