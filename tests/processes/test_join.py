@@ -97,7 +97,7 @@ def test_a_release_does_not_name_the_parties(processes: Launcher, tmp_path: Path
         text = path.read_text()
         assert not re.search("north|south|east|127.0.0.1", text), path.name
     report = (tmp_path / "out-north" / "report.html").read_text()
-    assert "Several owners made this release together" in report
+    assert "Several data owners made this release together" in report
 
 
 def test_owners_may_use_different_engines(processes: Launcher, tmp_path: Path) -> None:

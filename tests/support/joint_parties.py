@@ -110,6 +110,6 @@ def _without_receipt(folder: Path) -> dict[str, str]:
     contents["release.json"] = json.dumps(manifest)
     assert not receipt or contents["report.html"].count(receipt["entry"]) == 1
     contents["report.html"] = re.sub(
-        r"<p>The owner's ledger charged.*?</p>\s*", "", contents["report.html"], flags=re.S
+        r"<p>The data owner's ledger charged.*?</p>\s*", "", contents["report.html"], flags=re.S
     )
     return contents
