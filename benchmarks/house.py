@@ -33,8 +33,8 @@ RULES = {
     "modules that run in a release": "of these, modules with a function that a second release in one process calls",
     "plans computed in a release": "calls of `plan` of the chosen method",
     "value codecs": "functions outside `model/values.py`, `engines/coding.py` and the domains in `model/taxonomy.py` "
-    "that find the code of a value themselves: they search in `edge_floats`, look a label up in the `codes` of a "
-    "domain, or call Arrow's `index_in`",
+    "and `model/grid.py` that find the code of a value themselves: they search in `edge_floats`, look a label up in "
+    "the `codes` of a domain, or call Arrow's `index_in`",
     "schema codecs": "modules that both write a taxonomy as plain data (`to_nested`) and build one from it (`nested`); "
     "the module that defines them is left out",
     "holder surfaces": f"classes that define all of {', '.join(sorted(HOLDER_SURFACE))}",

@@ -30,11 +30,11 @@ from scumble.mining.reconstruction.smoothing import (
     smoother,
 )
 from scumble.model.counts import Floats, Integers
+from scumble.model.grid import Grid
 from scumble.model.local.noise_model import NoiseModel, for_privacy
 from scumble.model.local.randomized_attribute import RandomizedAttribute
 from scumble.model.local.randomizers import Gaussian, Randomizer, Uniform
 from scumble.model.schema import Attribute, Outside
-from scumble.model.taxonomy import Grid
 from scumble.privacy.noise import KeyedWords, SimulatedWords, Simulation, simulation
 from scumble.privacy.perturber import perturb_block
 from scumble.reproductions.perturbation.figures import matrix, published_matrix

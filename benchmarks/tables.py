@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 from scumble.datasets import load
 from scumble.demo.patients import patients, patients_schema
 from scumble.engines.coding import code_type
+from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Schema
-from scumble.model.taxonomy import Grid
 from scumble.privacy.noise import simulation
 
 ROW_GROUP = 1 << 20

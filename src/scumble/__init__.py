@@ -42,11 +42,12 @@ if TYPE_CHECKING:
     from scumble.methods import IMDAV, MDAV, SMDAV, DiffGen, Histograms, Microaggregate, Plain
     from scumble.mining.noisy_cells.classifier import NoisyCellsClassifier
     from scumble.mining.perturbed.classifier import PerturbedTreeClassifier
+    from scumble.model.grid import Grid
     from scumble.model.guarantee import Guarantee, IntervalPrivacy, JointDP, KAnonymity, LocalDP, PureDP, Unit, Unproven
     from scumble.model.plan import Plan, Spend
     from scumble.model.release import BlurredRelease, CellRelease, RecordRelease, Release
     from scumble.model.schema import Attribute, Outside, Schema
-    from scumble.model.taxonomy import Grid, Tree
+    from scumble.model.taxonomy import Tree
     from scumble.privacy.ledger import Ledger
     from scumble.privacy.ledger_statement import LedgerStatement
     from scumble.privacy.perturber import Perturber
@@ -186,6 +187,7 @@ _NAMES_OF_MODULES = {
         "Plan",
         "Spend",
     ),
+    "model.grid": ("Grid",),
     "model.release": (
         "BlurredRelease",
         "CellRelease",
@@ -197,10 +199,7 @@ _NAMES_OF_MODULES = {
         "Outside",
         "Schema",
     ),
-    "model.taxonomy": (
-        "Grid",
-        "Tree",
-    ),
+    "model.taxonomy": ("Tree",),
     "privacy.ledger": ("Ledger",),
     "privacy.ledger_statement": ("LedgerStatement",),
     "privacy.perturber": ("Perturber",),

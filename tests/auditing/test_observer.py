@@ -11,10 +11,11 @@ from scumble.auditing.mechanisms import engine_of
 from scumble.auditing.neighbours import Pair
 from scumble.auditing.observer import Observer
 from scumble.methods.diffgen.method import DiffGenMethod
+from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit
 from scumble.model.release import CellRelease, RecordRelease
 from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 from scumble.privacy.noise import PaidNoise
 
 SCHEMA = Schema(

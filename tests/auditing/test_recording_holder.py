@@ -7,9 +7,10 @@ from scumble.auditing.laws.queries import engine_of
 from scumble.auditing.recording_holder import RecordingHolder, Repeat
 from scumble.methods.diffgen.method import DiffGenMethod
 from scumble.methods.diffgen.parameters import DiffGen
+from scumble.model.grid import Grid
 from scumble.model.release import CellRelease
 from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 from scumble.privacy.noise import PaidNoise
 from scumble.privacy.query import Query, RowQuery
 

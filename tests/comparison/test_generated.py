@@ -10,7 +10,8 @@ from scumble.comparison.tables import digest_of_table, table_named
 from scumble.comparison.trials import random_split
 from scumble.errors import InputError
 from scumble.mining.benchmark.scores import majority_accuracy, score
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.grid import Grid
+from scumble.model.taxonomy import Tree
 
 EVERY = pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES.keys())
 

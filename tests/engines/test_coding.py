@@ -12,10 +12,11 @@ from strategies import MISSING_LABELS, NO_NUMBERS, NUMBERS_AS_TEXT, ODD_LABELS, 
 
 from scumble.engines.coding import coder
 from scumble.errors import InputError
+from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit
 from scumble.model.raw_value import Value, canonical
 from scumble.model.schema import Attribute, Outside
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 from scumble.model.values import code_of
 from scumble.privacy.perturber import owners_code
 

@@ -40,9 +40,10 @@ from scumble.files.schema_file import parse_schema
 from scumble.methods import method_named
 from scumble.model.counts import Counts, Tabulation
 from scumble.model.cut import Cut
+from scumble.model.grid import Grid
 from scumble.model.release import CellRelease
 from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 from scumble.privacy.fingerprint import fingerprint, fingerprint_of_sums, row_sums
 from scumble.sources import check_columns, csv, databases, frames, open_source, parquet
 

@@ -34,9 +34,10 @@ from scumble.files.schema_file import read_schema
 from scumble.files.verify import verify_folder
 from scumble.flows.evaluate import evaluate, training_sample
 from scumble.model.fine_rows import refines, rows_by_cell, strays
+from scumble.model.grid import Grid
 from scumble.model.release import CellRelease, FineRows
 from scumble.model.schema import Schema
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 from scumble.model.values import NOWHERE, codes_within
 from scumble.sources import open_source
 

@@ -16,6 +16,7 @@ from scumble.errors import InputError
 from scumble.files.noise_file import noise_data, noise_from, read_noise, write_noise
 from scumble.files.schema_file import schema_data, schema_from
 from scumble.flows.mine import true_blocks
+from scumble.model.grid import Grid
 from scumble.model.local.noise_model import NoiseModel, for_epsilon, for_privacy
 from scumble.model.local.randomizers import (
     Discretized,
@@ -29,7 +30,7 @@ from scumble.model.local.randomizers import (
     Withheld,
 )
 from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 
 FRACTIONS = st.fractions(min_value=Fraction(1, 20), max_value=3, max_denominator=100)
 PROBABILITIES = st.fractions(min_value=Fraction(1, 10), max_value=Fraction(9, 10), max_denominator=100)

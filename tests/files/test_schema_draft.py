@@ -16,9 +16,10 @@ from scumble.engines.coding import code_blocks
 from scumble.errors import InputError
 from scumble.files.schema_draft import DRAFT_HEADING, MOST_CATEGORIES, draft, draft_schema
 from scumble.files.schema_file import parse_schema, schema_text
+from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Outside
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 from scumble.sources import check_columns, open_source
 
 CELLS = st.sampled_from(

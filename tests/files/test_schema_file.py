@@ -17,9 +17,10 @@ from strategies import ODD_LABELS, cuts, schemas
 from scumble.demo.patients import PATIENTS_SCHEMA
 from scumble.errors import InputError
 from scumble.files.schema_file import json_schema, parse_schema, read_schema, schema_text, write_schema
+from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 
 HEAD = "scumble: schema/1\ntarget: income\n"
 INCOME = "  income: {classes: [low, high]}\n"

@@ -16,9 +16,9 @@ from scumble.files.verify import verify_folder
 from scumble.flows.load import load_blurred, load_cells, load_records, load_release
 from scumble.flows.perturb import perturb
 from scumble.flows.release import release
+from scumble.model.grid import Grid
 from scumble.model.release import BlurredRelease, CellRelease, RecordRelease, Release
 from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Grid
 
 SCHEMA = patients_schema()
 LOADERS: dict[str, Callable[[Path], Release]] = {"cells": load_cells, "records": load_records, "blurred": load_blurred}

@@ -8,8 +8,9 @@ import pytest
 
 import scumble
 from scumble.flows.row_advice import AttributeRows, advice_of
+from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 
 TOWN = Attribute(name="town", domain=Tree.flat(["Köln", "Bonn"]), outside=Outside.DROP)
 PAY = Attribute(

@@ -22,9 +22,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scumble.engines.coding import coder
+from scumble.model.grid import Grid
 from scumble.model.raw_value import canonical
 from scumble.model.schema import Attribute, Outside
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 from scumble.model.values import code_of
 from scumble.sources import open_source
 

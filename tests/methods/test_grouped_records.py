@@ -7,9 +7,10 @@ import numpy as np
 from scumble.flows.plan import plan
 from scumble.methods.grouped_records import PublishedGroups, record_release
 from scumble.methods.method import Params
+from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 
 SCHEMA = Schema(
     unit=Unit.ADD_REMOVE,

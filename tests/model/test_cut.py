@@ -10,8 +10,9 @@ from strategies import coded_rows, cuts, schemas, specializations
 
 from scumble.model.counts import fine_shape
 from scumble.model.cut import Cut
+from scumble.model.grid import Grid
 from scumble.model.schema import Schema
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 
 
 @given(st.data())

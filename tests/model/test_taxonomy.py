@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from strategies import grids, labels, trees
 
 from scumble.errors import InputError
-from scumble.model.taxonomy import LARGEST_DOMAIN, Domain, Grid, Node, Tree
+from scumble.model.domain import Domain
+from scumble.model.grid import LARGEST_DOMAIN, Grid
+from scumble.model.taxonomy import Node, Tree
 
 
 def is_cut(tree: Tree, nodes: Sequence[Node]) -> bool:

@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import attributes, cuts, grids, schemas, trees
 
+from scumble.model.domain import Domain
+from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Domain, Grid, Tree
+from scumble.model.taxonomy import Tree
 from scumble.model.values import (
     Flaw,
     code_of,

@@ -16,12 +16,13 @@ import pytest
 from chi_square import chi_square_rejects
 
 from scumble.errors import InputError
+from scumble.model.grid import Grid
 from scumble.model.local.noise_law import TOTAL
 from scumble.model.local.noise_model import NoiseModel, for_epsilon, for_privacy
 from scumble.model.local.randomized_attribute import RandomizedAttribute
 from scumble.model.local.randomizers import Gaussian, Laplace, RandomizedResponse, Randomizer, Retained, Uniform
 from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 from scumble.model.values import text_of
 from scumble.privacy.noise import KeyedWords, Keying, RowNumbers, SystemWords, Words
 from scumble.privacy.perturber import Perturber, owners_code, perturb_block

@@ -12,11 +12,11 @@ from scumble.methods.diffgen.method import COUNT, DiffGenMethod
 from scumble.methods.diffgen.parameters import DiffGen
 from scumble.methods.diffgen.scores import PartitionScores, Score
 from scumble.model.counts import Integers
+from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit
 from scumble.model.plan import Plan
 from scumble.model.release import CellRelease
 from scumble.model.schema import Schema
-from scumble.model.taxonomy import Grid
 from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import Noise, PaidNoise, Selection, simulation
 from scumble.privacy.query import CellCounts, Sensitivity

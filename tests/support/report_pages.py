@@ -4,8 +4,9 @@ import re
 from collections.abc import Sequence
 from html.parser import HTMLParser
 
+from scumble.model.domain import Domain
 from scumble.model.schema import Attribute, Outside
-from scumble.model.taxonomy import Domain, Tree
+from scumble.model.taxonomy import Tree
 
 CODE_BLOCK = r"(?ms)^```python\n(.*?)^```$"
 RECEIPT = {"entry": "ab" * 32, "charged": "1", "spent": "1.5", "ceiling": "3"}

@@ -8,9 +8,10 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from scumble.model.cut import Cut, Specialization
+from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit
 from scumble.model.schema import PUBLISHED_COLUMNS, Attribute, Outside, Schema
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 
 ODD_LABELS = (
     *("", " ", " padded ", "two words", "a,b", "a;b", 'say "so"', "it's", "tab\there", "two\nlines", "back\\slash"),

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from scumble.methods.method import Method, Params
+from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
-from scumble.model.taxonomy import Grid
 from scumble.privacy.noise import Simulation
 
 CodedRecord = tuple[int, ...]

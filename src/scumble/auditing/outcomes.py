@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from scumble.model.grid import Grid
 from scumble.model.schema import Schema
-from scumble.model.taxonomy import Grid
 from scumble.model.values import codes_within
 
 ChoicePath = tuple[str, ...]

@@ -15,7 +15,8 @@ from scumble.files.schema_draft import draft as draft_with_comments
 from scumble.files.schema_file import json_schema, read_schema
 from scumble.flows.check_rows import PRIVATE, RowsCheck, check_rows
 from scumble.flows.plan import refuse_private_rows
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.grid import Grid
+from scumble.model.taxonomy import Tree
 from scumble.sources import CSVSource, check_columns, open_source
 
 schema_app = typer.Typer(help="Draft, check and convert schema files.", no_args_is_help=True)

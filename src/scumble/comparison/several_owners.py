@@ -19,9 +19,10 @@ from scumble.methods.method import Method
 from scumble.mining.benchmark.sample import Sample
 from scumble.model.counts import Block, Integers
 from scumble.model.cut import Cut
+from scumble.model.grid import Grid
 from scumble.model.release import Release
 from scumble.model.schema import Attribute, Schema
-from scumble.model.taxonomy import Grid, Node
+from scumble.model.taxonomy import Node
 from scumble.model.values import recoding
 from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import PaidNoise, Simulation, simulation

@@ -25,8 +25,8 @@ from scumble.flows.join_plan import prepare, write_agreement
 from scumble.flows.plan import schema_of
 from scumble.joint.session.agreement import Address, read_agreement
 from scumble.joint.session.state import answers_so_far
+from scumble.model.grid import Grid
 from scumble.model.schema import Schema
-from scumble.model.taxonomy import Grid
 from scumble.privacy.noise import simulation
 
 POLL_SECONDS = 0.2

@@ -26,9 +26,10 @@ from scumble.engines.arrow_values import (
     without_wrapping,
 )
 from scumble.model.counts import Block
+from scumble.model.grid import Grid
 from scumble.model.raw_value import ValueKind, canonical
 from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 from scumble.model.values import NUMBER, code_of, is_missing_number, number_of
 from scumble.sources.object_column import object_values
 

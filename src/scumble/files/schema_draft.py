@@ -16,9 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scumble.files.schema_file import schema_text
+from scumble.model.domain import Domain
+from scumble.model.grid import Grid
 from scumble.model.raw_value import canonical
 from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Domain, Grid, Tree
+from scumble.model.taxonomy import Tree
 
 MOST_CATEGORIES = 100
 FEWEST_KEYS = 30

@@ -19,9 +19,9 @@ from scumble.engines.arrow_values import distinct_values, python_values, shown_t
 from scumble.engines.coding import coder, read_numbers
 from scumble.flows.plan import schema_of
 from scumble.flows.row_advice import AttributeRows, FlawedValue, advice_of
+from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Attribute, Schema
-from scumble.model.taxonomy import Grid
 from scumble.model.values import Flaw, read_value
 from scumble.sources import check_columns, open_source
 

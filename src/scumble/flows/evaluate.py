@@ -15,9 +15,10 @@ from scumble.engines.coding import code_blocks, read_numbers
 from scumble.errors import InputError
 from scumble.files.csv_tables import arrow_table
 from scumble.flows.load import load_release
+from scumble.model.grid import Grid
 from scumble.model.release import Release
 from scumble.model.schema import Schema
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 from scumble.sources import FrameSource, Source, check_columns, open_source
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Outside
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 from scumble.model.values import Flaw, text_of
 
 NOTICEABLE = 0.01

@@ -21,8 +21,9 @@ import numpy.typing as npt
 
 from scumble.errors import InputError
 from scumble.model.counts import Block, Integers
+from scumble.model.grid import LARGEST_DOMAIN, Grid
 from scumble.model.schema import Attribute, Schema
-from scumble.model.taxonomy import LARGEST_DOMAIN, Grid, Node, Tree
+from scumble.model.taxonomy import Node, Tree
 
 FIXED_POINT = 1 << 30
 """Standardized coordinates are integer multiples of 2^-30, so that sums over fewer than 2^32 rows are exact in 64

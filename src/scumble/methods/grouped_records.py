@@ -8,10 +8,10 @@ import numpy.typing as npt
 
 from scumble.methods.method import Params
 from scumble.model.counts import Integers
+from scumble.model.grid import Grid
 from scumble.model.plan import Plan
 from scumble.model.release import RecordRelease
 from scumble.model.schema import Schema
-from scumble.model.taxonomy import Grid
 from scumble.model.values import Column
 from scumble.privacy.query import Box
 

@@ -5,9 +5,10 @@ from math import prod
 import numpy as np
 
 from scumble.model.counts import Integers, places_of
+from scumble.model.domain import Domain
+from scumble.model.grid import Grid
 from scumble.model.release import FineRows
 from scumble.model.schema import Schema
-from scumble.model.taxonomy import Domain, Grid
 from scumble.model.values import NOWHERE, codes_within
 
 FINE_ROWS_EACH = 4

@@ -7,8 +7,10 @@ from itertools import islice
 
 from scumble.errors import InputError
 from scumble.model.display import Displayed, Listing, Summary, plural
+from scumble.model.domain import Domain
+from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit
-from scumble.model.taxonomy import Domain, Grid, Tree
+from scumble.model.taxonomy import Tree
 
 PUBLISHED_COLUMNS = ("count", "measured", "variance")
 """The columns of counts.csv beside the attributes."""

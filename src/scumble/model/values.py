@@ -24,9 +24,11 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.model.counts import Integers
+from scumble.model.domain import Domain
+from scumble.model.grid import Grid
 from scumble.model.raw_value import ValueKind, canonical
 from scumble.model.schema import Attribute, Outside
-from scumble.model.taxonomy import LARGE_DIGITS, Domain, Grid, Tree
+from scumble.model.taxonomy import LARGE_DIGITS, Tree
 
 Column = npt.NDArray[np.int64] | npt.NDArray[np.float64] | npt.NDArray[np.str_] | npt.NDArray[np.object_]
 """A column of published values."""

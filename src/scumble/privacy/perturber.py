@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from scumble.errors import InputError
 from scumble.model.counts import Integers
+from scumble.model.grid import Grid
 from scumble.model.local.noise_model import NoiseModel
 from scumble.model.local.randomized_attribute import RandomizedAttribute
 from scumble.model.raw_value import Value
 from scumble.model.schema import Attribute
-from scumble.model.taxonomy import Grid
 from scumble.model.values import Flaw, category_text, read_value, text_of
 from scumble.privacy.noise import KeyedWords, Keying, RowNumbers, SystemWords, Words
 

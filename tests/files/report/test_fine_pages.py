@@ -15,9 +15,10 @@ from report_pages import EXPECTED_TAGS, HOSTILE, Page, attribute, code_blocks, f
 from scumble.files.release_folder import write_release
 from scumble.files.report.pages import miners_page, report_page
 from scumble.model.cut import Cut, Specialization
+from scumble.model.grid import Grid
 from scumble.model.release import CellRelease
 from scumble.model.schema import Schema
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 
 
 def made(

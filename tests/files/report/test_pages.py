@@ -19,12 +19,13 @@ from scumble.files.report.pages import miners_page, report_page
 from scumble.files.report.text import markdown_code, markdown_text
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut, Specialization
+from scumble.model.grid import Grid
 from scumble.model.guarantee import PureDP, Unit
 from scumble.model.plan import Plan, Spend
 from scumble.model.release import CellRelease
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Attribute, Schema
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 
 
 def release_of(

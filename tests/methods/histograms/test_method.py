@@ -22,10 +22,10 @@ from scumble.methods import method_named
 from scumble.methods.histograms.method import HistogramsMethod
 from scumble.methods.histograms.rows import class_totals, draw_rows, project
 from scumble.model.counts import Integers
+from scumble.model.domain import Domain
 from scumble.model.guarantee import Unit
 from scumble.model.release import RecordRelease
 from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Domain
 from scumble.model.values import published_values
 from scumble.privacy.noise import PaidNoise
 from scumble.sources import open_source

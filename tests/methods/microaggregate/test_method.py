@@ -22,10 +22,10 @@ from scumble.methods.microaggregate.parameters import Centre, Microaggregate, pa
 from scumble.methods.microaggregate.partition import POSITIONS, Partition, positions, widest_side
 from scumble.methods.microaggregate.queries import Balance, Sizes, Sums
 from scumble.model.counts import Block, Integers
+from scumble.model.grid import Grid
 from scumble.model.guarantee import PureDP, Unit
 from scumble.model.plan import Plan, Spend
 from scumble.model.schema import Schema
-from scumble.model.taxonomy import Grid
 from scumble.privacy.holder import OFFSET_BITS, CentralHolder
 from scumble.privacy.noise import PaidNoise, Selection, simulation
 from scumble.privacy.query import RowChoice, RowMeasurement, RowQuery, Sensitivity

@@ -20,8 +20,9 @@ from scumble.mining.benchmark.classifiers import CLASSIFIERS
 from scumble.mining.benchmark.encoding import encode
 from scumble.mining.benchmark.sample import sample_of_counts
 from scumble.mining.benchmark.scores import Sample, area_under_curve, majority_accuracy, score
+from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Grid, Node, Tree
+from scumble.model.taxonomy import Node, Tree
 from scumble.sources import CSVSource
 
 JOB = Tree.nested({"Any": {"Office": {"Clerk": None, "Manager": None}, "Other": {"Farmer": None}}})

@@ -26,9 +26,10 @@ from scumble.mining.perturbed.description_length import (
 from scumble.mining.perturbed.growth import GiniTree, best_gini_split, grow_gini_tree
 from scumble.mining.tree_model import LEAF, TreeModel
 from scumble.mining.tree_view import draw_tree, tree_text
+from scumble.model.grid import Grid
 from scumble.model.local.noise_model import NoiseModel, for_epsilon, for_privacy
 from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 from scumble.privacy.noise import SimulatedWords, simulation
 from scumble.privacy.perturber import perturb_block
 

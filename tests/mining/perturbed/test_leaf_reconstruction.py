@@ -14,9 +14,10 @@ from scumble.mining.perturbed.leaf_reconstruction import Marginals, leaf_boxes, 
 from scumble.mining.perturbed.rows import PerturbedRows
 from scumble.mining.reconstruction.iteration import stopping_difference
 from scumble.mining.tree_model import LEAF
+from scumble.model.grid import Grid
 from scumble.model.local.noise_model import NoiseModel, for_privacy
 from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 from scumble.privacy.noise import SimulatedWords, simulation
 from scumble.privacy.perturber import perturb_block
 

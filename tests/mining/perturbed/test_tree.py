@@ -7,9 +7,10 @@ import pytest
 
 from scumble.mining.perturbed.rows import PerturbedRows
 from scumble.mining.perturbed.tree import Algorithm, train_tree
+from scumble.model.grid import Grid
 from scumble.model.local.noise_model import for_privacy
 from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 from scumble.privacy.noise import SimulatedWords, simulation
 from scumble.privacy.perturber import perturb_block
 

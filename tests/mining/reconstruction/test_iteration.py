@@ -18,6 +18,7 @@ from scumble.mining.reconstruction.iteration import (
     stopping_difference,
     warner_inverse,
 )
+from scumble.model.grid import Grid
 from scumble.model.local.randomized_attribute import RandomizedAttribute
 from scumble.model.local.randomizers import (
     Discretized,
@@ -29,7 +30,7 @@ from scumble.model.local.randomizers import (
     Uniform,
 )
 from scumble.model.schema import Attribute, Outside
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 from scumble.privacy.noise import SimulatedWords, simulation
 
 

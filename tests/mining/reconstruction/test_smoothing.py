@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from scumble.mining.reconstruction.iteration import IntervalPartition, interval_partition, reconstruct_shares
 from scumble.mining.reconstruction.smoothing import Rule, fits, reconstruct_by_rule, smoother
+from scumble.model.grid import Grid
 from scumble.model.local.randomized_attribute import RandomizedAttribute
 from scumble.model.local.randomizers import Discretized, Gaussian, RandomizedResponse, Randomizer, Truthful, Uniform
 from scumble.model.schema import Attribute, Outside
-from scumble.model.taxonomy import Grid
 from scumble.privacy.noise import SimulatedWords, simulation
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from scumble.errors import InputError
+from scumble.model.grid import Grid
 from scumble.model.guarantee import IntervalPrivacy, LocalDP, from_json, to_json
 from scumble.model.local.channel import AdditiveChannel
 from scumble.model.local.noise_model import NoiseModel, for_epsilon, for_privacy
@@ -27,7 +28,7 @@ from scumble.model.local.randomizers import (
     parse_share,
 )
 from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 
 
 def number(name: str, low: int, high: int, step: str = "1", missing: str | None = None) -> Attribute:

@@ -16,11 +16,12 @@ from scumble.files.kinds.kind import ReleaseKind
 from scumble.files.report.attributes import described_attributes
 from scumble.files.report.cells import ROUNDINGS, cell_contents
 from scumble.files.schema_file import read_schema, write_schema
+from scumble.model.domain import Domain
 from scumble.model.fine_rows import fine_counts, refines, rows_by_cell, strays
+from scumble.model.grid import Grid
 from scumble.model.release import CellRelease, FineRows
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Schema
-from scumble.model.taxonomy import Domain, Grid
 from scumble.sources.source import RowProgress
 
 

@@ -11,10 +11,10 @@ from scumble.errors import CheckError
 from scumble.files.csv_tables import arrow_table, column_names, read_rows, write_rows
 from scumble.files.kinds.documents import read_documents, write_documents
 from scumble.files.kinds.kind import ReleaseKind
+from scumble.model.grid import Grid
 from scumble.model.guarantee import JointDP, PureDP
 from scumble.model.release import RecordRelease
 from scumble.model.schema import Attribute, Schema
-from scumble.model.taxonomy import Grid
 from scumble.model.values import Column
 from scumble.sources.source import RowProgress
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Schema
-from scumble.model.taxonomy import Grid
 
 LISTED_VALUES = 120
 

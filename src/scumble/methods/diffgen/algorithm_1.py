@@ -7,10 +7,11 @@ from scumble.errors import InputError
 from scumble.methods.diffgen.levels import Settings
 from scumble.methods.diffgen.scores import Candidate, ValueScores
 from scumble.model.cut import Cut, Specialization
+from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit
 from scumble.model.plan import Spend
 from scumble.model.schema import Schema
-from scumble.model.taxonomy import Grid, Node
+from scumble.model.taxonomy import Node
 from scumble.privacy.holder import Holder
 from scumble.privacy.noise import Selection
 

@@ -24,12 +24,12 @@ from scumble.methods.microaggregate.parameters import (
 from scumble.methods.microaggregate.partition import Partition, middle, positions, widest_side
 from scumble.methods.microaggregate.queries import RESOLUTION, Balance, Sizes, Sums
 from scumble.model.counts import Integers
+from scumble.model.grid import Grid
 from scumble.model.guarantee import PureDP, Unit
 from scumble.model.plan import Plan
 from scumble.model.release import RecordRelease
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Schema
-from scumble.model.taxonomy import Grid
 from scumble.privacy.holder import Holder
 
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from scumble.compiled import compiled
 from scumble.model.counts import Block, Integers
+from scumble.model.grid import Grid
 from scumble.model.schema import Schema
-from scumble.model.taxonomy import Grid
 from scumble.privacy.query import Box
 
 POSITIONS = 32

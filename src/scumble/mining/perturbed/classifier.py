@@ -16,12 +16,14 @@ from scumble.mining.reconstruction.iteration import STOP_SHARE, reconstruct_shar
 from scumble.mining.tree_model import Feature, TreeModel
 from scumble.mining.tree_view import tree_text
 from scumble.model.counts import Floats, Integers
+from scumble.model.domain import Domain
+from scumble.model.grid import Grid
 from scumble.model.local.channel import transition
 from scumble.model.local.noise_model import NoiseModel
 from scumble.model.local.randomized_attribute import RandomizedAttribute
 from scumble.model.local.randomizers import Truthful
 from scumble.model.schema import Attribute, Outside
-from scumble.model.taxonomy import Domain, Grid, Tree
+from scumble.model.taxonomy import Tree
 
 
 class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):

@@ -13,12 +13,12 @@ import numpy.typing as npt
 from scumble.mining.reconstruction.iteration import IntervalPartition, interval_partition, number_of_intervals
 from scumble.mining.reconstruction.smoothing import Rule, reconstruct_by_rule
 from scumble.model.counts import Floats, Integers
+from scumble.model.grid import Grid
 from scumble.model.local.channel import transition
 from scumble.model.local.noise_model import NoiseModel
 from scumble.model.local.randomized_attribute import RandomizedAttribute
 from scumble.model.local.randomizers import Truthful
 from scumble.model.schema import Attribute
-from scumble.model.taxonomy import Grid
 
 MOST_CATEGORIES = 200
 LARGEST_KERNEL = 4_000_000

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from scumble.errors import InputError
 from scumble.model.budget import parse_budget
+from scumble.model.grid import Grid
 from scumble.model.guarantee import IntervalPrivacy, LocalDP
 from scumble.model.local.randomized_attribute import RandomizedAttribute
 from scumble.model.local.randomizers import (
@@ -27,7 +28,7 @@ from scumble.model.local.randomizers import (
     parse_share,
 )
 from scumble.model.schema import Attribute, Schema
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 
 USUAL_CONFIDENCE = Fraction(95, 100)
 NOISES = ("gaussian", "uniform", "discretized")

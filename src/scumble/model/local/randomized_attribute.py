@@ -16,6 +16,8 @@ import numpy.typing as npt
 from scumble.errors import InputError
 from scumble.model.budget import budget_text
 from scumble.model.counts import Integers
+from scumble.model.domain import Domain
+from scumble.model.grid import Grid
 from scumble.model.local.channel import AdditiveChannel, Channel, GroupingChannel, ReplacementChannel, packed
 from scumble.model.local.noise_law import (
     gaussian_weights,
@@ -37,7 +39,7 @@ from scumble.model.local.randomizers import (
     Withheld,
 )
 from scumble.model.schema import Attribute
-from scumble.model.taxonomy import Domain, Grid, Tree
+from scumble.model.taxonomy import Tree
 from scumble.model.values import recoding
 
 

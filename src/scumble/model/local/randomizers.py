@@ -15,8 +15,8 @@ from statistics import NormalDist
 from typing import ClassVar
 
 from scumble.errors import InputError
+from scumble.model.grid import Grid
 from scumble.model.local.noise_law import check_local_epsilon
-from scumble.model.taxonomy import Grid
 
 FINE = 100
 """Noise takes at least this many different values. If the steps of the grid are too coarse, they are subdivided."""

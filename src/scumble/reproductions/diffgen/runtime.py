@@ -25,7 +25,8 @@ from scumble.comparison.trials import CodedTable
 from scumble.engines.coding import code_type
 from scumble.flows.release import release
 from scumble.model.counts import Integers
-from scumble.model.taxonomy import Domain, Tree
+from scumble.model.domain import Domain
+from scumble.model.taxonomy import Tree
 from scumble.privacy.noise import simulation
 from scumble.reproductions.figure import Claim, Figure, Request
 

@@ -23,8 +23,8 @@ from scumble.methods.microaggregate.method import MicroaggregateMethod
 from scumble.methods.microaggregate.parameters import Microaggregate
 from scumble.methods.microaggregate.partition import middle
 from scumble.model.counts import Integers
+from scumble.model.grid import Grid
 from scumble.model.schema import Schema
-from scumble.model.taxonomy import Grid
 from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import Noise, PaidNoise
 from scumble.reproductions.microaggregation.measures import il1s, margins_distance

@@ -14,11 +14,11 @@ from scumble.mining.perturbed.classifier import PerturbedTreeClassifier
 from scumble.mining.reconstruction.iteration import interval_partition
 from scumble.mining.reconstruction.smoothing import Rule, reconstruct_by_rule
 from scumble.model.counts import Floats, Integers
+from scumble.model.grid import Grid
 from scumble.model.local.noise_model import NoiseModel, for_privacy
 from scumble.model.local.randomized_attribute import RandomizedAttribute
 from scumble.model.local.randomizers import Discretized, Gaussian, Randomizer, Uniform
 from scumble.model.schema import Attribute, Outside
-from scumble.model.taxonomy import Grid
 from scumble.privacy.noise import SimulatedWords, Simulation, simulation
 from scumble.privacy.perturber import perturb_block
 from scumble.reproductions.figure import Claim

@@ -12,11 +12,11 @@ import numpy as np
 
 from scumble.charts import Chart, Panel, Point, Series
 from scumble.model.counts import Floats
+from scumble.model.grid import Grid
 from scumble.model.local.channel import AdditiveChannel
 from scumble.model.local.noise_model import for_privacy
 from scumble.model.local.randomized_attribute import RandomizedAttribute
 from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Grid
 from scumble.privacy.noise import SimulatedWords, Simulation, simulation
 from scumble.privacy.perturber import perturb_block
 from scumble.reproductions.figure import Claim, Figure, Request

@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from scumble.errors import InputError
 from scumble.model.counts import Integers
+from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Grid, Tree
+from scumble.model.taxonomy import Tree
 from scumble.privacy.noise import Simulation, simulation
 
 RANGES: dict[str, tuple[int, int, int]] = {

@@ -17,8 +17,9 @@ import numpy.typing as npt
 from scumble.compiled import compiled
 from scumble.model.counts import Block, Floats, Integers
 from scumble.model.cut import Cut
+from scumble.model.domain import Domain
+from scumble.model.grid import Grid
 from scumble.model.schema import Schema
-from scumble.model.taxonomy import Domain, Grid
 
 LogOdds = npt.NDArray[np.int32]
 
