@@ -156,9 +156,8 @@ def tables(draw: st.DrawFn, schema: Schema, *, most_rows: int = 12, portable: bo
     """
     rows = draw(st.integers(0, most_rows))
     columns = [draw(columns_of(attribute, rows, portable=portable)) for attribute in schema.attributes]
-    names = [attribute.name for attribute in schema.attributes]
     columns += [pa.array([f"person {row}" for row in range(rows)], pa.string()) for _ in schema.identifiers]
-    return pa.Table.from_arrays(columns, names=[*names, *schema.identifiers])
+    return pa.Table.from_arrays(columns, names=[*schema.columns, *schema.identifiers])
 
 
 @st.composite

@@ -50,7 +50,7 @@ def coded(table: pa.Table, schema: Schema) -> Counter[Row]:
     """The rows that are not dropped, as a multiset of codes in the order of the schema."""
     columns = []
     for attribute in schema.attributes:
-        column = table.column(attribute.name)
+        column = table.column(attribute.source_column)
         kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         columns.append([code_of_cell(attribute, value, kind) for value in column.to_pylist()])
     return Counter(row for row in zip(*columns, strict=True) if None not in row)

@@ -112,7 +112,7 @@ def uniform_rows(schema: Schema, rows: int, *, seed: int) -> pa.Table:
             values = [str(domain.edge(code)) for code in range(domain.cells)]
         else:
             values = list(domain.labels)
-        columns[attribute.name] = np.array(values)[draw.integers(0, len(values), rows)]
+        columns[attribute.source_column] = np.array(values)[draw.integers(0, len(values), rows)]
     return pa.table(columns | {name: np.arange(rows) for name in schema.identifiers})
 
 

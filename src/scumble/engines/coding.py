@@ -62,7 +62,7 @@ def code_entities(
     batches: Iterable[pa.RecordBatch], schema: Schema, *, entity: str | None = None, most_rows: int | None = None
 ) -> Iterator[tuple[Block, list[str] | None]]:
     """Coded blocks of at most so many rows, each with the text of the column that names the rows' entities."""
-    coders = [(attribute.name, coder(attribute)) for attribute in schema.attributes]
+    coders = [(attribute.source_column, coder(attribute)) for attribute in schema.attributes]
     for batch in _sliced(batches, most_rows):
         columns = [code(batch.column(name)) for name, code in coders]
         masks = [column.kept for column in columns if column.kept is not None]

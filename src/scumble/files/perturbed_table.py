@@ -39,9 +39,9 @@ def published_blocks(path: Path, noise: NoiseModel) -> Iterator[dict[str, Intege
     """The published codes of a table, block by block. A table that the noise model does not describe is refused."""
     source = CSVSource(path=path)
     noise.check_columns(source.columns())
-    check_columns(source, noise.published.columns)
+    check_columns(source, noise.published.names)
     texts = {each.name: texts_of(each.domain) for each in noise.published.attributes}
-    for batch in source.batches(noise.published.columns):
+    for batch in source.batches(noise.published.names):
         yield {name: _codes(name, batch.column(name), text) for name, text in texts.items()}
 
 

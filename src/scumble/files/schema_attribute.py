@@ -64,6 +64,9 @@ class AttributePart(EntryPart):
     ] = None
     classes: list[str] | None = None
     identifier: bool | None = None
+    column: Annotated[
+        str | None, Field(description="The table's name for this column, if it differs from the attribute's name.")
+    ] = None
     missing: str | MissingPart | None = None
     outside: Outside | None = None
     unconfirmed: bool = False
@@ -73,6 +76,8 @@ class AttributePart(EntryPart):
         kinds = [self.numeric, self.taxonomy, self.classes, self.identifier]
         if sum(kind is not None for kind in kinds) != 1 or self.identifier is False:
             raise ValueError("give exactly one of numeric, taxonomy, classes, identifier: true")
+        if self.identifier and self.column is not None:
+            raise ValueError("an identifier is never read: name it as the table does, without column")
         if self.cut is not None and self.taxonomy is None:
             raise ValueError("a cut needs a taxonomy")
         if isinstance(self.missing, MissingPart) and self.missing.joins is not None and self.numeric is None:
@@ -89,7 +94,12 @@ def attribute_from(name: str, part: AttributePart, unit: Unit, folder: Path | No
     missing = part.missing.label if isinstance(part.missing, MissingPart) else part.missing
     safe = Outside.CLAMP if isinstance(domain, Grid) or unit is Unit.REPLACE else Outside.DROP
     return Attribute(
-        name=name, domain=domain, outside=part.outside or safe, missing=missing, unconfirmed=part.unconfirmed
+        name=name,
+        domain=domain,
+        outside=part.outside or safe,
+        missing=missing,
+        unconfirmed=part.unconfirmed,
+        column=part.column,
     )
 
 
@@ -140,7 +150,7 @@ def _nested(taxonomy: Any) -> Nested:
 
 def attribute_data(attribute: Attribute, schema: Schema) -> dict[str, Any]:
     """The entry of an attribute as plain data. `attribute_from` reads it back."""
-    data: dict[str, Any] = {}
+    data: dict[str, Any] = {} if attribute.column is None else {"column": attribute.column}
     domain = attribute.domain
     if isinstance(domain, Grid):
         if domain.step is None:

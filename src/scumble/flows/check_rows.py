@@ -79,11 +79,11 @@ def check_rows(schema: Schema | str | Path, data: Any, *, delimiter: str = ",") 
     tallies = [_Tally(attribute) for attribute in public.attributes]
     rows = kept = 0
     for batch in source.batches(public.columns):
-        masks = [tally.add(batch.column(tally.attribute.name)) for tally in tallies]
+        masks = [tally.add(batch.column(tally.attribute.source_column)) for tally in tallies]
         rows += len(batch)
         kept += int(np.logical_and.reduce(masks).sum())
     found = tuple(tally.result(rows) for tally in tallies)
-    named = {*(attribute.name for attribute in public.attributes), *public.identifiers}
+    named = {*public.columns, *public.identifiers}
     return RowsCheck(
         rows=rows,
         kept=kept,

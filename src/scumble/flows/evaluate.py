@@ -75,7 +75,7 @@ def training_sample(release: Release, table: str | None = None) -> "Sample":
     rows = release.rows_of(chosen)
     if rows is None:
         return sample_of_counts(release.schema, release.cells.count)
-    return _sample(FrameSource(table=arrow_table(rows)), release.tables[chosen])
+    return _sample(FrameSource(table=arrow_table(rows)), release.tables[chosen].of_published_rows)
 
 
 def _sample(source: Source, schema: Schema) -> "Sample":
@@ -107,7 +107,7 @@ def finest_schema(published: Schema, source: Source) -> Schema:
         if isinstance(domain, Tree):
             domain = domain.origin or domain
         else:
-            columns = [read_numbers(batch.column(attribute.name)) for batch in batches]
+            columns = [read_numbers(batch.column(attribute.source_column)) for batch in batches]
             values = np.unique(np.concatenate(columns or [np.zeros(0)]))
             values = values[np.isfinite(values)]
             edges = [Decimal(repr(float(value))) for value in values] or [Decimal(0)]

@@ -140,7 +140,8 @@ def train(folder: str | Path, *, algorithm: str = "byclass", **options: Any) -> 
         raise InputError("The table has no rows to learn from.")
     codes = np.stack([columns[attribute.name] for attribute in noise.published.predictors], axis=1)
     learner = PerturbedTreeClassifier(noise, algorithm=ALGORITHMS[algorithm], **options)
-    return replace(learner.fit_codes(codes, columns[target]).model_, target=target)
+    model = learner.fit_codes(codes, columns[target]).model_
+    return replace(model, target=target, target_column=noise.published[target].column)
 
 
 def predict(
@@ -152,13 +153,14 @@ def predict(
     a row is empty if it is missing.
     """
     source = open_source(data, delimiter=delimiter)
-    names = [feature.name for feature in model.features]
-    judged = [model.target] if model.target is not None and model.target in source.columns() else []
+    names = [feature.source_column for feature in model.features]
+    label = model.target if model.target_column is None else model.target_column
+    judged = [label] if label is not None and label in source.columns() else []
     wanted = [*names, *judged]
     check_columns(source, wanted)
     classes = np.array([str(each) for each in model.classes])
     for batch in source.batches(wanted):
-        values = [_feature(feature, batch.column(feature.name)) for feature in model.features]
+        values = [_feature(feature, batch.column(feature.source_column)) for feature in model.features]
         predicted = classes[model.probabilities(np.stack(values, axis=1)).argmax(axis=1)]
         truth = None
         if judged:

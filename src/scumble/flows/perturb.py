@@ -241,4 +241,4 @@ def coded_blocks(
     columns = schema.columns if entity is None or entity in schema.columns else (*schema.columns, entity)
     batches = source.batches(columns, progress)
     for block, names in code_entities(batches, schema, entity=entity, most_rows=BLOCK_ROWS):
-        yield dict(zip(schema.columns, block, strict=True)), names
+        yield dict(zip(schema.names, block, strict=True)), names

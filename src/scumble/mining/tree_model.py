@@ -28,6 +28,13 @@ class Feature:
     values: tuple[str, ...] | None = None
     missing: str | None = None
     """The text that marks a missing number in tables, such as -999."""
+    column: str | None = None
+    """The column of a table of true rows, if it has another name."""
+
+    @property
+    def source_column(self) -> str:
+        """The column of a table of true rows."""
+        return self.name if self.column is None else self.column
 
     def number(self, value: Any) -> float:
         """One true value as a number; a missing one is not a number. Values are read as in a table."""
@@ -44,12 +51,13 @@ class Feature:
     def to_json(self) -> dict[str, Any]:
         values = {} if self.values is None else {"values": list(self.values)}
         missing = {} if self.missing is None else {"missing": self.missing}
-        return {"name": self.name, **values, **missing}
+        column = {} if self.column is None else {"column": self.column}
+        return {"name": self.name, **values, **missing, **column}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Feature":
         values = tuple(data["values"]) if "values" in data else None
-        return cls(name=str(data["name"]), values=values, missing=data.get("missing"))
+        return cls(name=str(data["name"]), values=values, missing=data.get("missing"), column=data.get("column"))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -115,7 +123,9 @@ class TreeModel(FlatTree):
     shares: Floats
     """The class probabilities at each node: shape (nodes, classes)."""
     target: str | None = None
-    """The name of the class column, if known."""
+    """The name of the class, if known."""
+    target_column: str | None = None
+    """The column of the class in a table of true rows, if it has another name."""
 
     def probabilities(self, values: npt.ArrayLike) -> Floats:
         """The class probabilities of the leaf that each row of true values reaches."""
@@ -141,6 +151,7 @@ class TreeModel(FlatTree):
             "scumble": FORMAT,
             "features": [feature.to_json() for feature in self.features],
             "target": self.target,
+            **({} if self.target_column is None else {"target_column": self.target_column}),
             "classes": list(self.classes),
             "nodes": {
                 "feature": self.feature.tolist(),
@@ -169,6 +180,7 @@ class TreeModel(FlatTree):
                 missing_left=np.array(nodes["missing_left"], dtype=np.bool_),
                 shares=np.array(nodes["shares"], dtype=np.float64),
                 target=data.get("target"),
+                target_column=data.get("target_column"),
             )
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise InputError(

@@ -1,6 +1,6 @@
 """The schema: everything that is public about a table before any row of it is read."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import islice
@@ -35,7 +35,8 @@ class Attribute:
 
     `domain` is a `Tree` of categories or a `Grid` of numbers. `outside` says what happens to values outside of it.
     `missing` is the label of missing values, if the domain has one. `unconfirmed` marks a domain that was drafted from
-    the data; `release` refuses it. Raises `InputError` if the domain lacks the label of missing values.
+    the data; `release` refuses it. `column` is the table's name for the column if it differs from `name`, under which
+    the attribute is published. Raises `InputError` if the domain lacks the label of missing values.
 
     >>> Attribute(name="job", domain=Tree.flat(["Engineer", "Artist"]), outside=Outside.DROP).domain_text
     '2 categories: Engineer, Artist'
@@ -46,6 +47,7 @@ class Attribute:
     outside: Outside
     missing: str | None = None
     unconfirmed: bool = False
+    column: str | None = None
 
     def __post_init__(self) -> None:
         domain = self.domain
@@ -54,6 +56,11 @@ class Attribute:
             raise InputError(
                 f"{self.name!r}: its domain lacks {self.missing!r}, the value for missing ones. Add it there."
             )
+
+    @property
+    def source_column(self) -> str:
+        """The column of the table that this attribute is read from."""
+        return self.name if self.column is None else self.column
 
     @property
     def missing_code(self) -> int | None:
@@ -101,8 +108,9 @@ class Schema(Displayed):
         if taken:
             raise InputError(
                 f"The attribute {taken[0]!r} has the name of a column that every release adds. Rename it in the schema "
-                "and in the table."
+                f"and write `column: {taken[0]}` there: the table stays as it is."
             )
+        self._check_columns()
         if not self.predictors:
             raise InputError("The schema has no attribute to publish. Describe at least one column besides the target.")
         if self.target is not None:
@@ -112,6 +120,26 @@ class Schema(Displayed):
         for name, rows in (("rows", self.rows), ("rows_at_most", self.rows_at_most)):
             if rows is not None and rows < 0:
                 raise InputError(f"`{name}` is {rows}. Give a whole number, zero or more.")
+
+    def _check_columns(self) -> None:
+        """Each attribute has a column of its own.
+
+        Two attributes of one column would be two independent reports of the same value, which pay twice for one fact
+        and narrow the interval that `perturb` hides the value in.
+        """
+        read: dict[str, str] = {}
+        for attribute in self.attributes:
+            column = attribute.source_column
+            if column in read:
+                raise InputError(
+                    f"{read[column]!r} and {attribute.name!r} read the same column {column!r}. Keep one of them."
+                )
+            if column in self.identifiers:
+                raise InputError(
+                    f"{attribute.name!r} reads the column {column!r}, which is an identifier and never read. Remove "
+                    "one of them."
+                )
+            read[column] = attribute.name
 
     def _check_target(self) -> None:
         target = next((attribute for attribute in self.attributes if attribute.name == self.target), None)
@@ -133,9 +161,19 @@ class Schema(Displayed):
                 )
 
     @cached_property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the attributes, in order: the columns to read of a table."""
+    def names(self) -> tuple[str, ...]:
+        """The names of the attributes, in order: the columns of a published table."""
         return tuple(attribute.name for attribute in self.attributes)
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The columns to read of the owner's table, one for each attribute, in order."""
+        return tuple(attribute.source_column for attribute in self.attributes)
+
+    @property
+    def of_published_rows(self) -> "Schema":
+        """The schema for reading a published table, whose columns have the names of the attributes."""
+        return replace(self, attributes=tuple(replace(attribute, column=None) for attribute in self.attributes))
 
     @cached_property
     def predictors(self) -> tuple[Attribute, ...]:

@@ -99,7 +99,9 @@ class NoisyCellsClassifier(ClassifierMixin, BaseEstimator):
             sample_weight=measured.ravel() / release.cells.resolution,
             noise_variance=release.cells.variance,
         )
-        features = tuple(Feature(name=each.name, values=each.domain.labels) for each in schema.predictors)
+        features = tuple(
+            Feature(name=each.name, values=each.domain.labels, column=each.column) for each in schema.predictors
+        )
         self.model_ = replace(self.model_, features=features, target=schema.target)
         return self
 

@@ -214,7 +214,8 @@ class _Reader:
 def _feature(attribute: Attribute, *, named: bool) -> Feature:
     categories = named and isinstance(attribute.domain, Tree)
     missing = attribute.missing if isinstance(attribute.domain, Grid) else None
-    return Feature(name=attribute.name, values=attribute.domain.labels if categories else None, missing=missing)
+    values = attribute.domain.labels if categories else None
+    return Feature(name=attribute.name, values=values, missing=missing, column=attribute.column)
 
 
 def _edges(domain: Domain) -> Floats:
