@@ -50,7 +50,12 @@ NUMBER = Attribute(
     outside=Outside.CLAMP,
     missing="-999",
 )
-ATTRIBUTES = (CATEGORY, DROPPED, NUMBER)
+TENTHS = Attribute(
+    name="x",
+    domain=Grid.regular(low=Decimal(-2), high=Decimal(2), step=Decimal("0.1")),
+    outside=Outside.DROP,
+)
+ATTRIBUTES = (CATEGORY, DROPPED, NUMBER, TENTHS)
 BERLIN = timezone(timedelta(hours=1))
 MOMENT = datetime(2024, 1, 31, 9, 30)
 
@@ -189,6 +194,15 @@ def test_columns_whose_type_pandas_chooses(data: st.DataObject) -> None:
     """Mostly of one type, so that one further record changes the type that pandas chooses for all."""
     values = data.draw(st.lists(data.draw(st.sampled_from(COLUMNS)), max_size=5))
     check(inferred, values, data.draw(VALUES), data.draw(st.integers(0, 5)))
+
+
+@pytest.mark.parametrize("width", [np.float16, np.float32, np.longdouble])
+@given(values=st.lists(st.integers(-20, 20), min_size=1, max_size=4), extra=VALUES)
+@example(values=[1, 7], extra="unknown")
+@example(values=[1, 7], extra=0.5)
+def test_short_floats_of_pandas(width: Any, values: list[int], extra: Any) -> None:
+    """Their column turns into one of doubles or objects as soon as one record is none of them."""
+    check(inferred, [width(value / 10) for value in values], extra, 0)
 
 
 @pytest.mark.parametrize(
@@ -363,6 +377,25 @@ def test_the_same_value_has_the_same_code_through_every_source(
     assert codes(pl.from_arrow(table)) == expected
     assert codes(inferred(values)) == expected
     assert codes(in_duckdb(folder / "same.duckdb", name, table)) == expected
+
+
+SHORT_FLOATS = st.integers(-20, 20).map(lambda each: each / 10) | st.floats(width=32)
+
+
+@settings(max_examples=25)
+@given(values=st.lists(st.none() | SHORT_FLOATS, min_size=1, max_size=4))
+def test_short_floats_of_a_declared_type_are_read_by_their_shortest_decimal(
+    tmp_path_factory: pytest.TempPathFactory, values: list[float | None]
+) -> None:
+    cells = [None if value is None else np.float32(value) for value in values]
+    expected = [tuple(code_of(attribute, cell) for attribute in ATTRIBUTES) for cell in cells]
+    folder = tmp_path_factory.getbasetemp()
+    table = pa.table({"x": pa.array(cells, pa.float32())})
+    pq.write_table(table, folder / "short.parquet")
+    (folder / "short.csv").write_text("x\n" + "".join(f'"{canonical(cell)[1]}"\n' for cell in cells), encoding="utf-8")
+    for data in (table, folder / "short.parquet", folder / "short.csv", pl.from_arrow(table)):
+        assert codes(data) == expected, data
+    assert codes(in_duckdb(folder / "short.duckdb", "FLOAT", table)) == expected
 
 
 def in_duckdb(path: Path, name: str, table: pa.Table) -> str:

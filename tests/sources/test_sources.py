@@ -21,7 +21,7 @@ from scumble.engines import ENGINES
 from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
 from scumble.model.schema import Schema
-from scumble.sources import CSVSource, FrameSource, check_columns, open_source
+from scumble.sources import ArrowSource, CSVSource, check_columns, open_source
 
 SCHEMA = parse_schema(
     """
@@ -238,8 +238,8 @@ def test_a_column_name_that_occurs_twice(tmp_path: Path, header: str, said: str)
 def test_a_column_name_that_occurs_twice_in_a_frame() -> None:
     columns = ["age", "work", "income", "age"]
     arrow = pa.table([[42], ["Private"], ["high"], [42]], names=columns)
-    for frame in (arrow, pd.DataFrame([[42, "Private", "high", 42]], columns=columns), FrameSource(table=arrow)):
-        source = frame if isinstance(frame, FrameSource) else None
+    for frame in (arrow, pd.DataFrame([[42, "Private", "high", 42]], columns=columns), ArrowSource(table=arrow)):
+        source = frame if isinstance(frame, ArrowSource) else None
         with pytest.raises(InputError, match="twice"):
             check_columns(source or open_source(frame), SCHEMA.columns)
 

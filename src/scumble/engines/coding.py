@@ -7,6 +7,7 @@ schema's `outside` rule.
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from scumble.engines.arrow_values import (
     read_texts,
     without_wrapping,
 )
+from scumble.engines.short_floats import is_short, shortest_decimals, stored_as, thresholds
 from scumble.model.counts import Block
 from scumble.model.grid import Grid
 from scumble.model.raw_value import ValueKind, canonical
@@ -155,13 +157,14 @@ def _grid_coder(attribute: Attribute, grid: Grid) -> Callable[[pa.Array], Column
     empty = -1 if missing is None and drop else missing or 0
     unreadable = -1 if drop else missing or 0
     label = attribute.missing
+    short_edges = cache(partial(thresholds, edges))
 
     def code(column: pa.Array) -> ColumnCodes:
         if not is_numeric(column.type) and not is_text(column.type):
             return _code_each(attribute, python_values(column))
         values, is_empty = _numbers(column, label, mark_nan=empty != unreadable)
         values.flags.writeable = False  # as where Arrow made no copy: the kernel is compiled once
-        bounds = _as_precise(edges, column.type)
+        bounds = short_edges(column.type) if is_short(column.type) else edges
         codes = np.empty(len(values), dtype=codes_as)
         dropped = np.zeros(len(values) if drop else 0, dtype=np.bool_)
         _place(values, bounds, _cells_per_unit(grid, bounds), unreadable, codes, dropped)
@@ -172,16 +175,6 @@ def _grid_coder(attribute: Attribute, grid: Grid) -> Callable[[pa.Array], Column
         return ColumnCodes(codes=codes, kept=~dropped if drop and dropped.any() else None)
 
     return code
-
-
-def _as_precise(edges: npt.NDArray[np.float64], kind: pa.DataType) -> npt.NDArray[np.float64]:
-    """The edges, rounded to the precision of the column's type: 0.7 in single precision is below 0.7."""
-    with np.errstate(over="ignore"):
-        if pa.types.is_float32(kind):
-            return edges.astype(np.float32).astype(np.float64)
-        if pa.types.is_float16(kind):
-            return edges.astype(np.float16).astype(np.float64)
-    return edges
 
 
 def _cells_per_unit(grid: Grid, edges: npt.NDArray[np.float64]) -> float:
@@ -201,6 +194,7 @@ def read_numbers(column: pa.Array, missing: str | None = None) -> npt.NDArray[np
         numbers = [None if is_missing_number(cell, missing) else number_of(cell) for cell in cells]
         return np.array([math.nan if number is None else number for number in numbers], dtype=np.float64)
     values, empty = _numbers(column, missing, mark_nan=False)
+    values = shortest_decimals(values, column.type) if is_short(column.type) else values
     return values if empty is None else np.where(empty, np.nan, values)
 
 
@@ -226,7 +220,7 @@ def _numbers(
         empty = not_numbers if not_numbers.any() else None
     number = number_of(label)
     if number is not None:
-        said = values == _as_precise(np.array([number]), kind)[0]
+        said = values == (stored_as(number, kind) if is_short(kind) else number)
         empty = said if empty is None else empty | said
     if undecodable is not None and empty is not None:
         empty = empty & ~undecodable

@@ -155,14 +155,10 @@ def _suspects(attribute: Attribute, column: pa.Array) -> Iterator[tuple[object, 
     values, places = distinct_values(column)
     times = np.bincount(places, minlength=len(values) + 1)
     wanted = times[:-1] > 0
-    if isinstance(attribute.domain, Grid) and not _is_short_float(values.type):
+    if isinstance(attribute.domain, Grid):
         edges, numbers = attribute.domain.edge_floats, read_numbers(values, attribute.missing)
         wanted &= ~((numbers >= edges[0]) & (numbers < edges[-1]))
     chosen = np.flatnonzero(wanted)
     yield from zip(python_values(values.take(pa.array(chosen))), times[chosen].tolist(), strict=True)
     if times[-1]:
         yield None, int(times[-1])
-
-
-def _is_short_float(kind: pa.DataType) -> bool:
-    return pa.types.is_float32(kind) or pa.types.is_float16(kind)

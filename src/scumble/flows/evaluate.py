@@ -19,7 +19,7 @@ from scumble.model.grid import Grid
 from scumble.model.release import Release
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Tree
-from scumble.sources import FrameSource, Source, check_columns, open_source
+from scumble.sources import ArrowSource, Source, check_columns, open_source
 
 if TYPE_CHECKING:
     from scumble.mining.benchmark.sample import Sample
@@ -75,7 +75,7 @@ def training_sample(release: Release, table: str | None = None) -> "Sample":
     rows = release.rows_of(chosen)
     if rows is None:
         return sample_of_counts(release.schema, release.cells.count)
-    return _sample(FrameSource(table=arrow_table(rows)), release.tables[chosen].of_published_rows)
+    return _sample(ArrowSource(table=arrow_table(rows)), release.tables[chosen].of_published_rows)
 
 
 def _sample(source: Source, schema: Schema) -> "Sample":

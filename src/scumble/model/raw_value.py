@@ -84,7 +84,7 @@ def canonical(value: object) -> Canonical:
         case Decimal():
             return _MISSING if value.is_nan() else (ValueKind.NUMBER, _decimal_text(value))
         case bytes() | bytearray() | memoryview():
-            return _bytes_text(bytes(value))
+            return _bytes_text(value)
         case _ if type(value).__name__ in _PANDAS_MISSING:
             return _MISSING
     return _time_reading(value)
@@ -116,10 +116,10 @@ def _text(value: str) -> Canonical:
     return ValueKind.TEXT, str(value)
 
 
-def _bytes_text(value: bytes) -> Canonical:
+def _bytes_text(value: bytes | bytearray | memoryview) -> Canonical:
     try:
-        return ValueKind.TEXT, value.decode()
-    except UnicodeDecodeError:
+        return ValueKind.TEXT, bytes(value).decode()
+    except ValueError:  # not UTF-8, or a view that was released
         return _OFF
 
 

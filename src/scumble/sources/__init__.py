@@ -21,14 +21,14 @@ import pyarrow as pa
 from scumble.errors import InputError
 from scumble.sources.csv import CSVSource
 from scumble.sources.databases import database_table
-from scumble.sources.frames import FrameSource, frame_source
+from scumble.sources.frames import ArrowSource, frame_source
 from scumble.sources.parquet import ParquetSource
 from scumble.sources.source import RowProgress, Source
 from scumble.sources.spark import spark_files, spark_frame, to_spark
 
 __all__ = [
+    "ArrowSource",
     "CSVSource",
-    "FrameSource",
     "ManySource",
     "ParquetSource",
     "Source",

@@ -1,24 +1,28 @@
-"""Data frames as a source of rows, converted by narwhals to Arrow."""
+"""Data frames in memory as a source of rows. Only wanted columns are converted to Arrow, and only when rows are read.
+
+Arrow and polars declare the types of their columns, so these are public. pandas chooses the dtype of a column by its
+values: there it says how a column is stored, never how a value is read, and no dtype is refused.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from scumble.errors import InputError
-from scumble.sources.object_column import object_column
-from scumble.sources.source import RowProgress
-
-if TYPE_CHECKING:
-    from narwhals import Series
+from scumble.sources.object_column import ObjectType, object_column
+from scumble.sources.source import RowProgress, Source
 
 BATCH_ROWS = 1 << 16
+_NOT_CONVERTED = (pa.ArrowException, ValueError, TypeError, OverflowError, NotImplementedError)
+"""What Arrow and the frame libraries raise for values that do not fit the Arrow type. Each is then read on its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrameSource:
-    """A table in memory."""
+class ArrowSource:
+    """An Arrow table, which is read without a copy."""
 
     table: pa.Table
     name: str = "frame"
@@ -27,68 +31,139 @@ class FrameSource:
         return tuple(self.table.column_names)
 
     def kinds(self) -> pa.Schema:
-        """The types of the columns."""
         return self.table.schema
 
     def batches(self, columns: Sequence[str], progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
         del progress
-        table = self.table.select(list(columns))
-        yield from table.to_batches(max_chunksize=BATCH_ROWS)
+        yield from self.table.select(list(columns)).to_batches(max_chunksize=BATCH_ROWS)
 
 
-def frame_source(frame: Any) -> FrameSource:
-    """The source for a frame of any library that narwhals supports."""
-    import narwhals as nw
-    from narwhals.exceptions import DuplicateError
+@dataclass(frozen=True, kw_only=True)
+class PolarsSource:
+    """A polars DataFrame. Columns of objects, and of types that Arrow does not have, are read value by value."""
 
-    try:
-        eager = nw.from_native(frame, eager_only=True)
-    except TypeError as error:
-        raise InputError(
-            f"A {type(frame).__name__} is not a table. Give a path, or a pandas, polars, Arrow or Spark frame."
-        ) from error
-    except DuplicateError:
-        raise InputError("frame: a column name occurs twice. Rename one of the columns.") from None
-    if eager.implementation.is_pyarrow():
-        return FrameSource(table=eager.to_arrow())  # unchanged: column by column, narwhals would copy it
-    names = [str(name) for name in eager.columns]
-    return FrameSource(table=pa.Table.from_arrays([_arrow(series) for series in eager.iter_columns()], names=names))
+    frame: Any
+    name: str = "frame"
+
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.frame.columns)
+
+    def kinds(self) -> pa.Schema:
+        empty = self.frame.clear()
+        return pa.schema([(name, _polars_column(empty[name]).type) for name in empty.columns])
+
+    def batches(self, columns: Sequence[str], progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
+        del progress
+        yield from _in_batches(columns, [_polars_column(self.frame[name]) for name in columns])
 
 
-def _arrow(series: "Series[Any]") -> pa.Array | pa.ChunkedArray:
-    """A column in Arrow's types where the library declares its type; else each value is read on its own.
+@dataclass(frozen=True, kw_only=True)
+class PandasSource:
+    """A pandas DataFrame, or one of a library with the same interface."""
 
-    A column of objects is never given a type by what it holds: one record would then change how all others are read.
-    So what decides is the library's own type, not the one that narwhals infers from the first values.
+    frame: Any
+    name: str = "frame"
+
+    def columns(self) -> tuple[str, ...]:
+        return tuple(str(name) for name in self.frame.columns)
+
+    def kinds(self) -> None:
+        return None
+
+    def batches(self, columns: Sequence[str], progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
+        del progress
+        wanted = _pandas_frame(self.frame.iloc[:, [self.columns().index(name) for name in columns]])
+        yield from _in_batches(columns, [pandas_column(wanted.iloc[:, place]) for place in range(len(columns))])
+
+
+def frame_source(frame: Any) -> Source:
+    """The source for a frame of pandas, of a library with the same interface, of polars or of Arrow."""
+    from narwhals.dependencies import (
+        is_cudf_dataframe,
+        is_modin_dataframe,
+        is_pandas_dataframe,
+        is_polars_dataframe,
+        is_pyarrow_table,
+    )
+
+    if is_pyarrow_table(frame):
+        return ArrowSource(table=frame)
+    if is_polars_dataframe(frame):
+        return PolarsSource(frame=frame)
+    if is_pandas_dataframe(frame) or is_modin_dataframe(frame) or is_cudf_dataframe(frame):
+        return PandasSource(frame=frame)
+    raise InputError(
+        f"A {type(frame).__name__} is not a table. Give a path, or a pandas, polars, Arrow or Spark frame."
+    )
+
+
+def _in_batches(names: Sequence[str], columns: Sequence[pa.Array | pa.ChunkedArray]) -> Iterator[pa.RecordBatch]:
+    yield from pa.Table.from_arrays(columns, names=list(names)).to_batches(max_chunksize=BATCH_ROWS)
+
+
+def _pandas_frame(frame: Any) -> Any:
+    import narwhals
+    from narwhals.dependencies import is_pandas_dataframe
+
+    return frame if is_pandas_dataframe(frame) else narwhals.from_native(frame, eager_only=True).to_pandas()
+
+
+def _polars_column(series: Any) -> pa.Array:
+    import polars
+
+    if series.dtype != polars.Object:
+        try:
+            return series.to_arrow()
+        except pa.ArrowInvalid:  # a type that Arrow does not have, such as Int128: decided by the type, not by a value
+            pass
+    return object_column(series.to_list())
+
+
+def pandas_column(series: Any) -> pa.Array | pa.ChunkedArray:
+    """A column as Arrow stores it, in which every value has the reading that it would have under any other dtype.
+
+    Columns of objects are never given a type by what they contain: one record would then change how all others are
+    read. Short floats are widened, for one record can turn their column into one of doubles or objects. What Arrow
+    cannot hold is read value by value.
     """
-    import narwhals as nw
-
-    if series.implementation.is_pandas_like():
-        native: Any = series.to_native()
-        if native.dtype == object:
-            return _objects(native.to_numpy())
-        categories = getattr(native.dtype, "categories", None)
-        if categories is not None and categories.dtype == object:
-            return _categories(native.cat.codes.to_numpy(), _objects(categories.to_numpy()))
-    elif series.dtype == nw.Object:
+    dtype = series.dtype
+    if hasattr(dtype, "categories"):
+        return _categories(series.cat.codes.to_numpy(), pandas_column(dtype.categories.to_series()))
+    if hasattr(dtype, "fill_value"):  # sparse
+        series = series.sparse.to_dense()
+        dtype = series.dtype
+    if dtype == np.dtype(object):
         return _objects(series.to_numpy())
+    if isinstance(dtype, np.dtype) and dtype.kind == "f":
+        return pa.array(series.to_numpy().astype(np.float64, copy=False), from_pandas=True)
     try:
-        return series.to_arrow()
-    except (pa.ArrowException, ValueError, TypeError, OverflowError):
-        return object_column(series.to_list())
+        column = pa.array(series, from_pandas=True)
+    except _NOT_CONVERTED:
+        return object_column(series)
+    return column if _keeps_readings(column.type) else object_column(series)
+
+
+def _keeps_readings(kind: pa.DataType) -> bool:
+    """Whether the values of such an Arrow column have the readings that they have as Python objects."""
+    types = pa.types
+    text = types.is_string(kind) or types.is_large_string(kind) or types.is_binary(kind) or types.is_large_binary(kind)
+    number = types.is_integer(kind) or types.is_float64(kind) or types.is_boolean(kind) or types.is_decimal(kind)
+    return text or number or types.is_date(kind) or types.is_timestamp(kind) or types.is_time(kind)
 
 
 def _objects(values: Any) -> pa.Array:
     """A column of objects. Text alone is read quicker as text, and means the same."""
     try:
         return pa.array(values, pa.large_string(), from_pandas=True)
-    except (pa.ArrowException, ValueError, TypeError, OverflowError):
+    except _NOT_CONVERTED:
         return object_column(values)
 
 
-def _categories(codes: Any, categories: pa.Array) -> pa.Array:
+def _categories(codes: Any, categories: pa.Array | pa.ChunkedArray) -> pa.Array:
     """A categorical column by its categories, each read on its own; a negative code is a missing value."""
-    places = pa.array(codes.astype("int32"), mask=codes < 0)
-    if isinstance(categories, pa.ExtensionArray):
+    places = pa.array(codes.astype(np.int32), mask=codes < 0)
+    if isinstance(categories, pa.ChunkedArray):
+        categories = categories.combine_chunks()
+    if isinstance(categories.type, ObjectType):
         return pa.ExtensionArray.from_storage(categories.type, categories.storage.take(places))
     return pa.DictionaryArray.from_arrays(places, categories)

@@ -8,6 +8,7 @@ column is an Arrow extension column instead. Each cell states the kind and the c
 from collections.abc import Iterable
 from decimal import Decimal
 
+import numpy as np
 import pyarrow as pa
 
 from scumble.model.raw_value import ValueKind, canonical
@@ -34,12 +35,16 @@ class ObjectType(pa.ExtensionType):  # type: ignore[misc]
 
 
 def object_column(values: Iterable[object]) -> pa.Array:
-    """A column of any Python values."""
+    """A column of any Python values.
+
+    numpy's short floats are read as doubles here. pandas stores the same numbers as doubles as soon as one record makes
+    it choose another dtype.
+    """
     return pa.ExtensionArray.from_storage(ObjectType(), pa.array(map(_cell, values), pa.large_string()))
 
 
 def _cell(value: object) -> str | None:
-    kind, text = canonical(value)
+    kind, text = canonical(float(value) if isinstance(value, np.floating) else value)
     return None if kind is ValueKind.MISSING else _TAGS[kind] + text
 
 

@@ -24,7 +24,7 @@ class Source(Protocol):
         """The names in the header; no row is read."""
 
     def kinds(self) -> pa.Schema | None:
-        """The types of the columns; None if all are text."""
+        """The types that the source declares, without reading a row; None if it declares none."""
 
     def batches(self, columns: Sequence[str], progress: RowProgress | None = None) -> Iterable[pa.RecordBatch]:
         """The named columns, batch by batch."""
