@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from scumble.engines.coding import coder, read_numbers
 from scumble.engines.short_floats import shortest_decimals, stored_as, thresholds
-from scumble.model.schema import Attribute, Outside
 from scumble.model.grid import Grid
+from scumble.model.schema import Attribute, Outside
 from scumble.model.values import code_of, number_of
 
 KINDS = {16: (pa.float16(), np.float16), 32: (pa.float32(), np.float32)}
