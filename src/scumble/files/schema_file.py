@@ -33,6 +33,13 @@ class SchemaPart(EntryPart):
     unit: Unit = Unit.ADD_REMOVE
     rows: Annotated[int, Field(ge=0)] | None = None
     rows_at_most: Annotated[int, Field(ge=0)] | None = None
+    person: Annotated[
+        str | None,
+        Field(description="The column that identifies persons, never published. Epsilon then protects a person."),
+    ] = None
+    rows_each_at_most: Annotated[
+        int | None, Field(ge=1, description="With `person`: how many rows of each person are used.")
+    ] = None
     target: str | None = None
     attributes: dict[str, AttributePart]
 
@@ -98,6 +105,8 @@ def _to_schema(part: SchemaPart, folder: Path | None) -> Schema:
         unit=part.unit,
         rows=part.rows,
         rows_at_most=part.rows_at_most,
+        person=part.person,
+        rows_each_at_most=part.rows_each_at_most,
         target=part.target,
         attributes=tuple(
             attribute_from(name, column, part.unit, folder)
@@ -121,9 +130,9 @@ def schema_text(schema: Schema, *, heading: str = "", comments: Mapping[str, str
 def schema_data(schema: Schema) -> dict[str, Any]:
     """The schema as plain data. `schema_from` reads it back after it was written and loaded as YAML."""
     data: dict[str, Any] = {"scumble": FORMAT, "unit": schema.unit.value}
-    for key, value in (("rows", schema.rows), ("rows_at_most", schema.rows_at_most), ("target", schema.target)):
-        if value is not None:
-            data[key] = value
+    for key in ("rows", "rows_at_most", "person", "rows_each_at_most", "target"):
+        if getattr(schema, key) is not None:
+            data[key] = getattr(schema, key)
     data["attributes"] = {a.name: attribute_data(a, schema) for a in schema.attributes}
     data["attributes"] |= {name: {"identifier": True} for name in schema.identifiers}
     return data

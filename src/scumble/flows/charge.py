@@ -50,7 +50,7 @@ def charged_rows(
 
 @contextmanager
 def _opened(engine: str, source: Source, schema: Schema, report: Progress) -> Iterator[Engine]:
-    batches = source.batches(schema.columns, lambda done, total: report("reading rows", done, total))
+    batches = source.batches(schema.columns_read, lambda done, total: report("reading rows", done, total))
     rows = ENGINES[engine].open(batches, schema)
     try:
         if schema.unit is Unit.REPLACE and rows.rows != schema.rows:

@@ -20,6 +20,7 @@ from scumble.joint.network.certificates import make_key, read_certificate
 from scumble.joint.protocol.roles import default_threshold
 from scumble.joint.session.agreement import Agreement, agreement_from, read_agreement
 from scumble.methods import Method, Params, method_and_parameters, method_named
+from scumble.methods.persons import refuse_persons
 from scumble.model.guarantee import Unit
 from scumble.model.plan import Plan
 from scumble.model.release import Release
@@ -58,6 +59,7 @@ def prepare(agreement: Agreement | str | Path) -> PlannedAgreement:
     agreed = agreement if isinstance(agreement, Agreement) else read_agreement(Path(agreement))
     method, parameters = method_and_parameters(agreed.method, agreed.parameters)
     schema = agreed.schema_
+    refuse_persons(schema, "A joint release")
     if schema.unit is not Unit.ADD_REMOVE:
         raise InputError(
             "A joint release does not support `unit: replace`: it makes the number of rows public, and the owners do "

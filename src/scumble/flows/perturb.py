@@ -21,6 +21,7 @@ from scumble.flows.charge import check_accepted
 from scumble.flows.plan import schema_of
 from scumble.flows.progress import Progress
 from scumble.flows.release import check_before_reading
+from scumble.methods.persons import refuse_persons
 from scumble.model.guarantee import LocalDP, to_json
 from scumble.model.local.noise_model import NoiseModel, for_epsilon, for_privacy
 from scumble.model.local.randomizers import Retained, Truthful, Withheld, parse_share
@@ -91,6 +92,7 @@ def noise_model(
     arguments contradict each other or do not fit the schema.
     """
     public = schema_of(schema)
+    refuse_persons(public, "Perturbation")
     widths, probabilities = privacy_of or {}, retain or {}
     _check_one_treatment(truthful, withhold, widths, probabilities)
     if epsilon is None:

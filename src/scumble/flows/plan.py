@@ -10,6 +10,7 @@ from scumble.errors import InputError
 from scumble.files.schema_file import read_schema
 from scumble.methods import method_and_parameters
 from scumble.methods.method import Params
+from scumble.methods.persons import plan_release
 from scumble.model.guarantee import Unit
 from scumble.model.plan import Plan
 from scumble.model.schema import Schema
@@ -45,4 +46,4 @@ def plan(*, schema: Schema | str | Path, method: str | Params = "diffgen", **par
     chosen, settings = method_and_parameters(method, parameters)
     public = schema_of(schema)
     refuse_private_rows(public)
-    return chosen.plan(public, settings)
+    return plan_release(chosen, public, settings)

@@ -23,6 +23,7 @@ from scumble.flows.plan import refuse_private_rows, schema_of
 from scumble.flows.progress import Progress
 from scumble.methods import method_and_parameters
 from scumble.methods.method import Method, Params
+from scumble.methods.persons import plan_release, refuse_persons, run_release
 from scumble.model.budget import budget_text
 from scumble.model.display import Displayed, Summary
 from scumble.model.guarantee import to_json
@@ -124,7 +125,8 @@ def release(
         public = schema_of(schema)
         refuse_private_rows(public)
         chosen, settings = method_and_parameters(method, parameters)
-        planned = chosen.plan(public, settings)
+        refuse_persons(public, "`scumble release`, in this version,")
+        planned = plan_release(chosen, public, settings)
         check_accepted(planned.guarantee, accept)
         source = open_source(data, delimiter=delimiter, engine=engine)
         check_before_reading(source, public, engine)
@@ -180,7 +182,7 @@ def run(
             progress(label, done, sum(spend.times for spend in holder.plan.spends))
 
     holder = CentralHolder(engine=engine, noise=noise, plan=plan, answered=answered)
-    return method.run(schema, parameters, holder)
+    return run_release(method, schema, parameters, holder)
 
 
 def verify(folder: str | Path) -> list[str]:
@@ -202,4 +204,4 @@ def check_before_reading(source: Source, schema: Schema, engine: str = "memory")
             "public knowledge, then delete the line `unconfirmed: true`."
         )
     refuse_private_rows(schema)
-    check_columns(source, schema.columns)
+    check_columns(source, schema.columns_read)

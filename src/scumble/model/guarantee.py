@@ -8,6 +8,7 @@ from typing import Any
 
 from scumble.errors import InputError
 from scumble.model.budget import budget_text, parse_budget
+from scumble.model.persons import Persons
 
 
 class Unit(StrEnum):
@@ -34,15 +35,18 @@ class PureDP:
 
     epsilon: Fraction
     unit: Unit
+    protects: Persons | None = None
+    """The persons whose rows are protected together; None if each record is protected on its own."""
 
     @property
     def sentence(self) -> str:
         """The guarantee in one sentence, as releases publish it."""
         epsilon = budget_text(self.epsilon)
+        difference = self.unit.sentence if self.protects is None else self.protects.sentence
         power = f"({epsilon})" if "/" in epsilon else epsilon
         return (
             f"{epsilon}-differentially private: no outcome becomes more than e^{power} times as likely or unlikely "
-            f"when {self.unit.sentence}."
+            f"when {difference}."
         )
 
 
@@ -181,24 +185,45 @@ def epsilon_of(guarantee: Guarantee) -> Fraction | None:
             return None
 
 
+def persons_of(guarantee: Guarantee) -> Persons | None:
+    """The persons whose rows a guarantee protects together; None if it protects single records."""
+    match guarantee:
+        case PureDP(protects=persons) | Unproven(claim=PureDP(protects=persons)):
+            return persons
+        case _:
+            return None
+
+
 def allows_exact_answers(guarantee: Guarantee) -> bool:
     """Whether a holder may disclose an exact answer: only if the guarantee does not even claim differential privacy."""
     return isinstance(guarantee, KAnonymity)
 
 
-def charge(guarantee: Guarantee, account: Unit) -> Fraction:
-    """What a guarantee costs in an account kept under `account`'s unit.
+def charge(guarantee: Guarantee, account: Unit, *, person: str | None = None) -> Fraction:
+    """What a guarantee costs in an account kept under `account`'s unit, which protects the persons in a column or, if
+    `person` is None, single records.
 
     Replacing a record is removing one and adding another, so an add-remove epsilon counts twice in a replace account.
     The reverse is refused: a replace mechanism may publish the exact number of records, which no add-remove epsilon
     covers. Guarantees that are not differential privacy of a table held by an owner are charged nothing.
+
+    A guarantee of persons counts twice in an account of records: a table with one row more or less is reached by
+    removing all rows of its person and adding the others again. An account of persons accepts no guarantee of records,
+    nor one of the persons in another column.
     """
     if not isinstance(guarantee, PureDP | JointDP):
         return Fraction(0)
+    persons = persons_of(guarantee)
+    if person is not None and (persons is None or persons.column != person):
+        raise InputError(
+            f"This dataset's account protects persons by the column {person!r}, and this release does not: one person "
+            f"could change it by any number of rows. Write `person: {person}` and `rows_each_at_most:` in the schema."
+        )
+    epsilon = guarantee.epsilon if persons is None or person is not None else 2 * guarantee.epsilon
     if guarantee.unit is account:
-        return guarantee.epsilon
+        return epsilon
     if account is Unit.REPLACE:
-        return 2 * guarantee.epsilon
+        return 2 * epsilon
     raise InputError(
         "This dataset's account is kept under add-remove, and a release under replace may publish the exact number "
         "of rows, which no add-remove budget covers. Release with `unit: add-remove` in the schema."
@@ -212,8 +237,10 @@ def to_json(guarantee: Guarantee) -> dict[str, Any]:
     {'kind': 'PureDP', 'epsilon': '0.5', 'unit': 'add-remove'}
     """
     match guarantee:
-        case PureDP(epsilon=epsilon, unit=unit):
+        case PureDP(epsilon=epsilon, unit=unit, protects=persons):
             fields: dict[str, Any] = {"epsilon": budget_text(epsilon), "unit": unit.value}
+            if persons is not None:
+                fields["protects"] = persons.to_json()
         case LocalDP(epsilon=epsilon, covers=covers):
             fields = {"epsilon": budget_text(epsilon), "covers": list(covers)}
         case JointDP(epsilon=epsilon, delta=delta, coalition=coalition, unit=unit):
@@ -246,7 +273,8 @@ def from_json(data: Mapping[str, Any]) -> Guarantee:
 
 
 def _read_pure(data: Mapping[str, Any]) -> PureDP:
-    return PureDP(epsilon=parse_budget(data["epsilon"]), unit=Unit(data["unit"]))
+    persons = Persons.from_json(data["protects"]) if "protects" in data else None
+    return PureDP(epsilon=parse_budget(data["epsilon"]), unit=Unit(data["unit"]), protects=persons)
 
 
 _READERS: dict[str, Callable[[Mapping[str, Any]], Guarantee]] = {

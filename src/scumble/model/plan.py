@@ -12,7 +12,7 @@ from typing import Any
 from scumble.errors import BudgetError
 from scumble.model.budget import budget_text
 from scumble.model.display import Displayed, Listing, Summary, plural
-from scumble.model.guarantee import Guarantee, LocalDP, Unit, epsilon_of, from_json, to_json, unit_of
+from scumble.model.guarantee import Guarantee, LocalDP, Unit, epsilon_of, from_json, persons_of, to_json, unit_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,8 @@ class Plan(Displayed):
     """The guarantee, the spends that add up to it exactly, and the largest number of cells there can be.
 
     What is checked follows from the guarantee: the spends add up to its epsilon, those of an unproven claim to the
-    claim's, and guarantees without an epsilon have no spends.
+    claim's, and guarantees without an epsilon have no spends. Spends are prices for one row: where the guarantee
+    protects persons with up to k rows each, k times the spends add up to its epsilon.
     """
 
     guarantee: Guarantee
@@ -108,7 +109,7 @@ class Plan(Displayed):
         labels = [spend.label for spend in spends]
         if len(set(labels)) != len(labels):
             raise BudgetError(f"A plan's labels are unique, these are not: {labels}. This is a bug of the method.")
-        total, due = self._total(spends), epsilon_of(self.guarantee)
+        total, due = self._total(spends) * self.rows_each_at_most, epsilon_of(self.guarantee)
         if due is None and spends:
             raise BudgetError("A guarantee without epsilon leaves nothing to spend. This is a bug of the method.")
         # A person may perturb an attribute completely, at an epsilon of zero; a holder's answer always costs something.
@@ -121,6 +122,12 @@ class Plan(Displayed):
 
     def _total(self, spends: Sequence[Spend]) -> Fraction:
         return sum((spend.total(self.unit) for spend in spends), Fraction(0))
+
+    @property
+    def rows_each_at_most(self) -> int:
+        """How many rows the guarantee protects together: 1, or the bound on the rows of a person."""
+        persons = persons_of(self.guarantee)
+        return 1 if persons is None else persons.rows_each_at_most
 
     @property
     def unit(self) -> Unit:
@@ -159,12 +166,20 @@ class Plan(Displayed):
             columns=("", "spend", "epsilon", "times", "total", "for"),
             rows=tuple(rows),
             unit="spends",
-            total=("", "all together", "", "", budget_text(self._total(self.spends)), f"unit: {self.unit.value}"),
+            total=("", "all together", "", "", budget_text(self._total(self.spends)), self._unit_text),
         )
         facts = [("guarantee", self.guarantee.sentence), ("cells at most", f"{self.cells_at_most:,}")]
         facts += [("note", note) for note in self.notes]
         size = f"{guarantee_text(self.guarantee)}, {plural(len(self.spends), 'spend')}, unit {self.unit.value}"
         return Summary(kind="Plan", size=size, facts=tuple(facts), listings=(spends,))
+
+    @property
+    def _unit_text(self) -> str:
+        unit = f"unit: {self.unit.value}"
+        if persons_of(self.guarantee) is None:
+            return unit
+        epsilon = budget_text(self._total(self.spends) * self.rows_each_at_most)
+        return f"{unit}, for one row; for one person, times {self.rows_each_at_most}: {epsilon}"
 
     def price(self, label: str) -> Fraction:
         """The epsilon of one use of a spend."""

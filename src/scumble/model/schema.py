@@ -10,6 +10,7 @@ from scumble.model.display import Displayed, Listing, Summary, plural
 from scumble.model.domain import Domain
 from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit
+from scumble.model.persons import Persons
 from scumble.model.taxonomy import Tree
 
 PUBLISHED_COLUMNS = ("count", "measured", "variance")
@@ -86,7 +87,8 @@ class Schema(Displayed):
 
     `target` names the attribute to predict; `identifiers` are columns that are never published. `rows` is the exact
     number of rows, which `unit=Unit.REPLACE` requires; `rows_at_most` is a public bound. `schema[name]` is an
-    attribute. Raises `InputError` if the parts contradict each other.
+    attribute. `person` names the column that identifies persons, and `rows_each_at_most` says how many rows of each are
+    used; epsilon then protects a person instead of a row. Raises `InputError` if the parts contradict each other.
 
     >>> Schema(attributes=(Attribute(name="job", domain=Tree.flat(["a", "b"]), outside=Outside.DROP),))
     <Schema: 1 attribute, no target, unit add-remove>
@@ -98,6 +100,8 @@ class Schema(Displayed):
     rows: int | None = None
     rows_at_most: int | None = None
     identifiers: tuple[str, ...] = ()
+    person: str | None = None
+    rows_each_at_most: int | None = None
 
     def __post_init__(self) -> None:
         names = [attribute.name for attribute in self.attributes] + list(self.identifiers)
@@ -117,6 +121,8 @@ class Schema(Displayed):
             self._check_target()
         if self.unit is Unit.REPLACE:
             self._check_replace()
+        if self.person is not None or self.rows_each_at_most is not None:
+            self._check_person(self.person, self.rows_each_at_most)
         for name, rows in (("rows", self.rows), ("rows_at_most", self.rows_at_most)):
             if rows is not None and rows < 0:
                 raise InputError(f"`{name}` is {rows}. Give a whole number, zero or more.")
@@ -150,6 +156,25 @@ class Schema(Displayed):
         if not isinstance(target.domain, Tree):
             raise InputError(f"The target {self.target!r} is numeric. Give it `classes: [...]`, the labels to predict.")
 
+    def _check_person(self, person: str | None, rows: int | None) -> None:
+        if person is None or rows is None:
+            raise InputError(
+                "`person` and `rows_each_at_most` belong together: the column that identifies persons, and how many "
+                "rows of each are used. Give both or neither."
+            )
+        if rows < 1:
+            raise InputError(f"`rows_each_at_most` is {rows}. Give a whole number, one or more.")
+        if any(person in (attribute.name, attribute.source_column) for attribute in self.attributes):
+            raise InputError(
+                f"{person!r} identifies persons and is described as an attribute, which would be published. Remove the "
+                "attribute, or write `identifier: true` there."
+            )
+        if self.unit is Unit.REPLACE:
+            raise InputError(
+                "Rows of persons are protected under `unit: add-remove` only, because `replace` publishes the number "
+                "of rows. Change the unit, or remove `person`."
+            )
+
     def _check_replace(self) -> None:
         if self.rows is None:
             raise InputError("Under `unit: replace` the number of rows is public. Add `rows: N` to the schema.")
@@ -159,6 +184,18 @@ class Schema(Displayed):
                     f"{attribute.name!r} drops rows outside its domain, which would reveal how many there were under "
                     "`unit: replace`. Write `outside: clamp` there."
                 )
+
+    @property
+    def persons(self) -> Persons | None:
+        """The persons whose rows are protected together; None if each row is protected on its own."""
+        if self.person is None or self.rows_each_at_most is None:
+            return None
+        return Persons(column=self.person, rows_each_at_most=self.rows_each_at_most)
+
+    @property
+    def columns_read(self) -> tuple[str, ...]:
+        """The columns to read of a table: the attributes, and the column that identifies persons."""
+        return self.columns if self.person is None else (*self.columns, self.person)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -193,6 +230,8 @@ class Schema(Displayed):
         facts += [("rows", f"{self.rows:,}")] if self.rows is not None else []
         facts += [("rows at most", f"{self.rows_at_most:,}")] if self.rows_at_most is not None else []
         facts += [("identifiers, never published", ", ".join(self.identifiers))] if self.identifiers else []
+        if self.person is not None:
+            facts.append(("person", f"{self.person}, at most {plural(self.rows_each_at_most or 1, 'row')} of each"))
         attributes = Listing(
             columns=("attribute", "domain", "outside", "missing"),
             rows=tuple((a.name, a.domain_text, a.outside.value, a.missing or "") for a in self.attributes),

@@ -24,7 +24,7 @@ from typing import Any, Self
 
 from scumble.errors import BudgetError, InputError
 from scumble.model.budget import budget_text
-from scumble.model.guarantee import Guarantee, Unit, charge, from_json, to_json
+from scumble.model.guarantee import Guarantee, Unit, charge, from_json, persons_of, to_json
 from scumble.privacy.ledger_entries import Account, Entry, EntryChain, Reservation
 from scumble.privacy.ledger_file import connect, default_path, explained
 from scumble.privacy.ledger_statement import LedgerStatement, StatedAccount
@@ -94,8 +94,9 @@ class Ledger:
     ) -> Receipt:
         """Charge a guarantee to a dataset's account permanently, or raise `BudgetError` and charge nothing.
 
-        The first charge opens the account, under the schema's `unit`, with itself as the ceiling: spending more on the
-        same people is a separate decision, which `grant` records. The amount is computed from the guarantee as it is
+        The first charge opens the account, under the schema's `unit` and for the records or persons that the guarantee
+        protects, with itself as the ceiling: spending more on the same people is a separate decision, which `grant`
+        records. The amount is computed from the guarantee as it is
         written, so that `verify` gets the same amount. A joint release is charged once for its `session`; `reserved`
         finds that charge again.
         """
@@ -108,9 +109,12 @@ class Ledger:
                     "Give its folder with --state, or make a new agreement. Nothing was charged now."
                 )
             account = self._chain.accounts.get(dataset)
-            price = charge(from_json(stated), account.unit if account else unit)
+            persons = persons_of(guarantee)
+            person = account.person if account else persons.column if persons else None
+            price = charge(from_json(stated), account.unit if account else unit, person=person)
             if account is None:
-                self._append("open", dataset, {"unit": unit.value, "ceiling": budget_text(price)})
+                opened = {"unit": unit.value, "ceiling": budget_text(price)}
+                self._append("open", dataset, opened if person is None else {**opened, "person": person})
             elif account.spent + price > account.ceiling:
                 raise self._no_room(dataset, account, price)
             body = {"method": method, "charged": budget_text(price), "guarantee": stated, "spends": list(spends)}

@@ -45,6 +45,8 @@ class Account:
 
     unit: Unit
     ceiling: Fraction
+    person: str | None = None
+    """The column whose persons the account protects; None if it protects single records."""
     spent: Fraction = Fraction(0)
     entries: list[Entry] = field(default_factory=list)
 
@@ -131,7 +133,9 @@ class EntryChain:
             raise BrokenRule("an account is opened exactly once, by its first entry")
         match entry.kind:
             case "open":
-                self.accounts[entry.dataset] = Account(unit=Unit(body["unit"]), ceiling=Fraction(body["ceiling"]))
+                self.accounts[entry.dataset] = Account(
+                    unit=Unit(body["unit"]), ceiling=Fraction(body["ceiling"]), person=body.get("person")
+                )
             case "grant":
                 self._take_grant(self.accounts[entry.dataset], Fraction(body["ceiling"]))
             case "reserve":
@@ -153,7 +157,7 @@ class EntryChain:
 
     def _take_reserve(self, entry: Entry, account: Account, body: dict[str, Any]) -> None:
         charged = Fraction(body["charged"])
-        if charged != charge(from_json(body["guarantee"]), account.unit):
+        if charged != charge(from_json(body["guarantee"]), account.unit, person=account.person):
             raise BrokenRule("it does not charge what its guarantee costs")
         if account.spent + charged > account.ceiling:
             raise BrokenRule("it spends more than the ceiling leaves")

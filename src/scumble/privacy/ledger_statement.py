@@ -57,12 +57,15 @@ class StatedAccount:
     spent: Fraction
     ceiling: Fraction
     entries: tuple[StatedEntry, ...]
+    person: str | None = None
+    """The column whose persons the account protects; None if it protects single records."""
 
     @classmethod
     def of(cls, name: str, account: Account) -> "StatedAccount":
         """An account as it stands now."""
         entries = tuple(StatedEntry.of(entry) for entry in account.entries)
-        return cls(name=name, unit=account.unit, spent=account.spent, ceiling=account.ceiling, entries=entries)
+        balance = {"spent": account.spent, "ceiling": account.ceiling}
+        return cls(name=name, unit=account.unit, entries=entries, person=account.person, **balance)
 
     @property
     def left(self) -> Fraction:
@@ -74,17 +77,22 @@ class StatedAccount:
         """The entries as a table, below the balance."""
         balance = f"{budget_text(self.spent)} of {budget_text(self.ceiling)} spent"
         return Listing(
-            heading=f"{self.name} ({self.unit.value}): {balance}",
+            heading=f"{self.name} ({self._protects}): {balance}",
             columns=("time", "entry", "what", "hash"),
             rows=tuple((entry.time, entry.kind, entry.text, entry.hash[:12]) for entry in self.entries),
             unit="entries",
         )
+
+    @property
+    def _protects(self) -> str:
+        return self.unit.value if self.person is None else f"{self.unit.value}, persons by {self.person!r}"
 
     def to_json(self) -> dict[str, Any]:
         """The account as plain data, budgets as exact text."""
         return {
             "name": self.name,
             "unit": self.unit.value,
+            **({} if self.person is None else {"person": self.person}),
             "spent": budget_text(self.spent),
             "ceiling": budget_text(self.ceiling),
             "entries": [entry.to_json() for entry in self.entries],
