@@ -1,6 +1,7 @@
 """`scumble schema` on the command line."""
 
 import gzip
+import io
 from pathlib import Path
 
 import duckdb
@@ -83,3 +84,59 @@ def test_a_draft_reads_what_a_release_reads(folder: Path, how: str) -> None:
     drafted = read_schema(folder / "draft.yaml")
     assert [attribute.name for attribute in drafted.attributes] == ["age", "job", "income"]
     assert drafted.classes == ("no", "yes")
+
+
+def test_a_draft_is_confirmed_with_reasons_then_released(folder: Path) -> None:
+    assert scumble("schema", "draft", "people.csv", "--target", "income", "--out", "draft.yaml").code == 0
+    refused = scumble("release", "people.csv", "--schema", "draft.yaml", "--epsilon", "1", "--out", "made")
+    assert "scumble schema confirm SCHEMA" in refused.error
+    comments = [line for line in (folder / "draft.yaml").read_text().splitlines() if "#" in line]
+    confirmed = scumble("schema", "confirm", "draft.yaml", "age", "job", "--because", "census 2021", "--json").json
+    assert confirmed["confirmed"] == {"age": "census 2021", "job": "census 2021"}
+    assert confirmed["unconfirmed"] == ["income"]
+    assert scumble("schema", "confirm", "draft.yaml", "income", "--because", "a question of the form").code == 0
+    assert [line for line in (folder / "draft.yaml").read_text().splitlines() if "#" in line] == comments
+    made = scumble("release", "people.csv", "--schema", "draft.yaml", "--epsilon", "1", "--out", "made")
+    assert made.code == 0, made.err
+    assert read_schema(folder / "made" / "schema.yaml")["age"].public_because == "census 2021"
+
+
+def test_a_confirmation_asks_for_each_domain(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert scumble("schema", "draft", "people.csv", "--target", "income", "--out", "draft.yaml").code == 0
+    monkeypatch.setattr("sys.stdin", io.StringIO("the form asks it\n\nthe form asks it, too\n"))
+    ended = scumble("schema", "confirm", "draft.yaml")
+    assert ended.code == 0, ended.err
+    assert ended.out == "age: confirmed.\nincome: confirmed.\nStill unconfirmed: job.\n"
+    assert "income: 2 categories: no, yes" in ended.err
+    reasons = [attribute.public_because for attribute in read_schema(folder / "draft.yaml").attributes]
+    assert reasons == ["the form asks it", None, "the form asks it, too"]
+
+
+def test_a_confirmation_that_is_broken_off_changes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert scumble("schema", "draft", "people.csv", "--out", "draft.yaml").code == 0
+    before = (folder / "draft.yaml").read_bytes()
+    monkeypatch.setattr("sys.stdin", io.StringIO("a reason\n"))
+    assert scumble("schema", "confirm", "draft.yaml").code == 1
+    assert (folder / "draft.yaml").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["schema.yaml", "age", "--because", "known"], "'age' is not marked `unconfirmed`"),
+        (["schema.yaml", "--because", "known"], "Name them"),
+        (["schema.yaml", "--json"], "no question is asked"),
+        (["schema.yaml", "sex", "--because", "known"], "no attribute 'sex'"),
+    ],
+)
+def test_confirmations_that_are_refused(folder: Path, words: list[str], message: str) -> None:
+    ended = scumble("schema", "confirm", *words)
+    assert ended.code == 2
+    assert message in ended.error
+
+
+def test_a_check_recommends_a_reason(folder: Path) -> None:
+    reasoned = SCHEMA.replace("step: 10}", "step: 10}, public because: census 2021")
+    (folder / "schema.yaml").write_text(reasoned)
+    assert "Without a reason why the domain is public: job, income." in scumble("schema", "check", "schema.yaml").out
+    assert scumble("schema", "check", "schema.yaml", "--json").json["without_reason"] == ["job", "income"]

@@ -10,7 +10,7 @@ from scumble.files.schema_file import json_schema, load_yaml, parse_schema, sche
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "schema.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)
-DOCUMENTED = set(re.findall(r"^\| `(\w+)` \|", PAGE, flags=re.MULTILINE))
+DOCUMENTED = set(re.findall(r"^\| `([\w ]+)` \|", PAGE, flags=re.MULTILINE))
 
 
 def keys_of_the_format() -> set[str]:

@@ -1,4 +1,4 @@
-"""`scumble schema`: draft, check, format, hierarchy."""
+"""`scumble schema`: draft, check, confirm, format, hierarchy."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,12 +10,15 @@ from scumble.cli.options import TABLE, Delimiter, Json, delimiter_of
 from scumble.cli.output import err, out, print_json, print_table, print_text
 from scumble.errors import InputError
 from scumble.files.hierarchy_file import write_hierarchy
+from scumble.files.schema_attribute import REASON
+from scumble.files.schema_confirm import check_unconfirmed, confirm_domains
 from scumble.files.schema_draft import DRAFT_HEADING
 from scumble.files.schema_draft import draft as draft_with_comments
 from scumble.files.schema_file import json_schema, read_schema
 from scumble.flows.check_rows import PRIVATE, RowsCheck, check_rows
 from scumble.flows.plan import refuse_private_rows
 from scumble.model.grid import Grid
+from scumble.model.schema import Attribute
 from scumble.model.taxonomy import Tree
 from scumble.sources import CSVSource, check_columns, open_source
 
@@ -63,7 +66,11 @@ def draft(
     else:
         if note:
             print_text(note, err)
-        err.print(f"{to} is a draft. Replace every domain by public knowledge, then delete its `unconfirmed: true`.")
+        print_text(
+            f"{to} is a draft. Replace every domain by public knowledge, then state why each is public with `scumble "
+            f"schema confirm {to}`.",
+            err,
+        )
 
 
 @schema_app.command()
@@ -90,11 +97,19 @@ def check(
     elif data is not None:
         check_columns(open_source(data, delimiter=delimiter_of(delimiter)), public.columns)
     unconfirmed = [attribute.name for attribute in public.attributes if attribute.unconfirmed]
+    unexplained = [each.name for each in public.attributes if not each.unconfirmed and each.public_because is None]
     if json:
         sizes = {attribute.name: attribute.domain.size for attribute in public.attributes}
         found = {} if checked is None else {"rows": checked.to_json()}
         print_json(
-            {"schema": str(schema), "unit": public.unit.value, "values": sizes, "unconfirmed": unconfirmed, **found}
+            {
+                "schema": str(schema),
+                "unit": public.unit.value,
+                "values": sizes,
+                "unconfirmed": unconfirmed,
+                "without_reason": unexplained,
+                **found,
+            }
         )
         return
     lines = []
@@ -105,9 +120,61 @@ def check(
         lines.append([attribute.name, kind, f"{attribute.domain.size:,}", attribute.outside.value])
     print_table(f"{schema}, unit {public.unit.value}", ["attribute", "kind", "values", "outside"], lines)
     if unconfirmed:
-        out.print(f"Unconfirmed, so not ready for a release: {', '.join(unconfirmed)}.")
+        print_text(
+            f"Unconfirmed, so not ready for a release: {', '.join(unconfirmed)}. Confirm with `scumble schema confirm`."
+        )
+    if unexplained:
+        print_text(
+            f"Without a reason why the domain is public: {', '.join(unexplained)}. Recommended: `{REASON}: ...`."
+        )
     if checked is not None:
         print_rows_check(checked)
+
+
+@schema_app.command()
+def confirm(
+    *,
+    schema: Annotated[Path, typer.Argument(help="The schema file.", show_default=False)],
+    attributes: Annotated[
+        list[str] | None, typer.Argument(help="Attributes to confirm (default: ask for each).", show_default=False)
+    ] = None,
+    because: Annotated[
+        str | None, typer.Option("--because", help="Why the domains are public. It is published with every release.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Confirm that drafted domains are public knowledge, with a reason for each. Only these entries are edited."""
+    public = read_schema(schema)
+    if because is not None and not attributes:
+        raise InputError("--because is the reason for named attributes. Name them: schema confirm SCHEMA ATTRIBUTE ...")
+    waiting = [attribute.name for attribute in public.attributes if attribute.unconfirmed]
+    names = list(dict.fromkeys(attributes or waiting))
+    check_unconfirmed(public, names)
+    if because is not None:
+        reasons = dict.fromkeys(names, because)
+    elif json:
+        raise InputError("With --json no question is asked. Name the attributes, and give --because.")
+    else:
+        reasons = {name: reason for name in names if (reason := _asked_reason(public[name]))}
+    left = [name for name in waiting if name not in reasons]
+    if reasons:
+        confirm_domains(schema, reasons)
+    if json:
+        print_json({"schema": str(schema), "confirmed": reasons, "unconfirmed": left})
+        return
+    for name in reasons:
+        print_text(f"{name}: confirmed.")
+    print_text(f"Still unconfirmed: {', '.join(left)}." if left else f"{schema} has no unconfirmed domain.")
+
+
+def _asked_reason(attribute: Attribute) -> str:
+    """Ask why a domain is public. An empty answer leaves it unconfirmed."""
+    print_text(f"{attribute.name}: {attribute.domain_text}", err)
+    err.print("Why is this public knowledge, whoever is in the table? (Enter: leave it unconfirmed)", end=" ")
+    try:
+        return input().strip()
+    except EOFError:
+        raise typer.Abort from None
 
 
 def print_rows_check(checked: RowsCheck) -> None:

@@ -15,6 +15,9 @@ from scumble.model.guarantee import Unit
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Nested, Tree
 
+REASON = "public because"
+"""The key of the reason why a domain is public."""
+
 
 class EntryPart(BaseModel):
     """A part of the file. Unknown keys are refused."""
@@ -70,6 +73,9 @@ class AttributePart(EntryPart):
     missing: str | MissingPart | None = None
     outside: Outside | None = None
     unconfirmed: bool = False
+    public_because: Annotated[
+        str | None, Field(alias=REASON, description="Why the domain is public knowledge. Published with the schema.")
+    ] = None
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
@@ -100,6 +106,7 @@ def attribute_from(name: str, part: AttributePart, unit: Unit, folder: Path | No
         missing=missing,
         unconfirmed=part.unconfirmed,
         column=part.column,
+        public_because=part.public_because,
     )
 
 
@@ -172,6 +179,8 @@ def attribute_data(attribute: Attribute, schema: Schema) -> dict[str, Any]:
         data["outside"] = attribute.outside.value
     if attribute.unconfirmed:
         data["unconfirmed"] = True
+    if attribute.public_because is not None:
+        data[REASON] = attribute.public_because
     return data
 
 

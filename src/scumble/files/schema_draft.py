@@ -32,7 +32,8 @@ MISSING_TEXTS = frozenset({"NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "No
 """Texts that stand for a missing number if all other cells of the column are numbers."""
 DRAFT_HEADING = """\
 A draft, derived from the private rows: it may reveal them.
-For every attribute, replace the domain by one that is public knowledge, then delete `unconfirmed: true`.
+For every attribute, replace the domain by one that is public knowledge. Then `scumble schema confirm FILE` replaces
+`unconfirmed: true` by the reason why the domain is public.
 Choose the unit of privacy, and name the class to predict as `target`."""
 
 _FINITE = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})?$"

@@ -54,13 +54,18 @@ def read_schema(path: Path) -> Schema:
 
     Raises `InputError`, which names the file and the wrong entry.
     """
+    return parse_schema(read_schema_text(path), folder=path.parent, name=str(path))
+
+
+def read_schema_text(path: Path) -> str:
+    """The text of a schema file, with its line ends. Raises `InputError` if it cannot be read."""
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open(encoding="utf-8", newline="") as file:
+            return file.read()
     except FileNotFoundError:
         raise InputError(f"The schema file {path} does not exist. `scumble schema draft DATA` drafts one.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"The schema file {path} cannot be read: {error}. Give a UTF-8 text file.") from error
-    return parse_schema(text, folder=path.parent, name=str(path))
 
 
 def parse_schema(text: str, *, folder: Path | None = None, name: str = "the schema") -> Schema:

@@ -201,7 +201,8 @@ def check_before_reading(source: Source, schema: Schema, engine: str = "memory")
     if drafted:
         raise InputError(
             f"The domain of {', '.join(drafted)} was drafted from the data and is `unconfirmed`. Replace it by "
-            "public knowledge, then delete the line `unconfirmed: true`."
+            "public knowledge, then state why it is public with `scumble schema confirm SCHEMA` (or delete the line "
+            "`unconfirmed: true`)."
         )
     refuse_private_rows(schema)
     check_columns(source, schema.columns_read)

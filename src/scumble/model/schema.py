@@ -37,7 +37,8 @@ class Attribute:
     `domain` is a `Tree` of categories or a `Grid` of numbers. `outside` says what happens to values outside of it.
     `missing` is the label of missing values, if the domain has one. `unconfirmed` marks a domain that was drafted from
     the data; `release` refuses it. `column` is the table's name for the column if it differs from `name`, under which
-    the attribute is published. Raises `InputError` if the domain lacks the label of missing values.
+    the attribute is published. `public_because` is the owner's reason why the domain is public; it is published, too.
+    Raises `InputError` if the domain lacks the label of missing values, or if the reason is empty.
 
     >>> Attribute(name="job", domain=Tree.flat(["Engineer", "Artist"]), outside=Outside.DROP).domain_text
     '2 categories: Engineer, Artist'
@@ -49,6 +50,7 @@ class Attribute:
     missing: str | None = None
     unconfirmed: bool = False
     column: str | None = None
+    public_because: str | None = None
 
     def __post_init__(self) -> None:
         domain = self.domain
@@ -56,6 +58,11 @@ class Attribute:
         if not known:
             raise InputError(
                 f"{self.name!r}: its domain lacks {self.missing!r}, the value for missing ones. Add it there."
+            )
+
+        if self.public_because is not None and not self.public_because.strip():
+            raise InputError(
+                f"{self.name!r}: the reason why its domain is public is empty. State one, or leave it out."
             )
 
     @property
