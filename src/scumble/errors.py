@@ -7,7 +7,43 @@ Data that a caller may need are attributes of the error. No code compares the te
 """
 
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
+
+
+class Abort(Enum):
+    """Why a run ended after its charge was recorded, and what that may depend on.
+
+    Nothing else ends a run after `Ledger.reserve`. The argument that no record does, with its exceptions, is section 4
+    of `sources/PROOF.md`; `tests/flows/test_aborts.py` provokes each of these and looks for others.
+    """
+
+    def __init__(self, cause: str, depends_on: str) -> None:
+        self.cause = cause
+        self.depends_on = depends_on
+
+    MACHINE = (
+        "a failure of the machine",
+        "memory, disk, other programs, and the size of the table as far as it needs them",
+    )
+    INTERRUPT = "an interruption", "whoever sent the signal"
+    SOURCE = (
+        "the table could not be read to its end",
+        "the structure of the file, the database or the cluster; not the value of a cell",
+    )
+    ROW_COUNT = "a wrong number of rows", "the number of rows under `unit: replace`, which is public there"
+    FINGERPRINT = (
+        "rows of another account",
+        "whether all rows are those of an earlier release from this ledger; one record can decide this",
+    )
+    ROWS_AT_MOST = (
+        "more rows than agreed",
+        "whether this owner has more rows than the agreement's `rows_at_most`; one record can decide this",
+    )
+    LEDGER = "the ledger could not be written", "the file of the ledger, its disk and other programs"
+    OUTPUT = "a folder that appeared at the place of the release", "other programs"
+    PARTY = "another party, the network, or the stored state of the run", "the other parties and the connections"
+    BUG = "a bug of the program; please report it", "anything, records included"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,27 +56,30 @@ class ChargeOutcome:
     """The hash of the ledger entry, if the charge is known to be recorded."""
     published: Path | None = None
     """The folder of the release, if it was published."""
+    abort: Abort | None = None
+    """Why the run ended, if its charge is known to be recorded."""
 
     def __str__(self) -> str:
         if self.entry is None:
             return "It may have been charged: see `scumble ledger show`." if self.begun else "Nothing was charged."
         charged = f"The charge stands: ledger entry {self.entry[:12]}."
-        return (
-            f"{charged} The release {self.published} is complete."
-            if self.published
-            else f"{charged} No release was made."
-        )
+        made = f"The release {self.published} is complete." if self.published else "No release was made."
+        return f"{charged} {made}" if self.abort is None else f"{charged} {made} Cause: {self.abort.cause}."
 
 
 class ScumbleError(Exception):
     """The base class of all errors; raised itself for failures of the machine (disk, memory, network).
 
-    `charge` says whether the run was charged, if it could have been; the message then ends with it. `exit_code` is that
-    of the command line.
+    `charge` says whether the run was charged, if it could have been; the message then ends with it. `abort` is why the
+    run ended, if the error can be raised after the charge. `exit_code` is that of the command line.
     """
 
     exit_code = 1
     charge: ChargeOutcome | None = None
+
+    def __init__(self, *arguments: object, abort: Abort | None = None) -> None:
+        super().__init__(*arguments)
+        self.abort = abort
 
     def __str__(self) -> str:
         return super().__str__() if self.charge is None else f"{super().__str__()} {self.charge}"

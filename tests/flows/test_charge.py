@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from scumble.errors import BudgetError, ChargeOutcome, InputError, Interrupted, ScumbleError
-from scumble.flows.charge import reporting_charge
+from scumble.errors import Abort, BudgetError, ChargeOutcome, InputError, Interrupted, ScumbleError
+from scumble.flows.charge import aborting, reporting_charge
 from scumble.privacy.ledger import Receipt
 
 ENTRY = "0123456789abcdef" * 4
@@ -41,13 +41,24 @@ def test_after_the_charge_every_message_says_so(message: str) -> None:
     """Even if the message contains the word by which the charge used to be recognized."""
     error = ended(InputError(message), begun=True, charged=True)
     assert isinstance(error, InputError)
-    assert error.charge == ChargeOutcome(begun=True, entry=ENTRY)
-    assert str(error) == f"{message} The charge stands: ledger entry {ENTRY[:12]}. No release was made."
+    assert error.charge == ChargeOutcome(begun=True, entry=ENTRY, abort=Abort.BUG)
+    charged = f"{message} The charge stands: ledger entry {ENTRY[:12]}. No release was made."
+    assert str(error) == f"{charged} Cause: {Abort.BUG.cause}."
+
+
+def test_a_stated_reason_is_kept() -> None:
+    with pytest.raises(InputError) as caught, aborting(Abort.SOURCE):
+        raise InputError("The table is wrong.", abort=Abort.ROW_COUNT)
+    assert caught.value.abort is Abort.ROW_COUNT
+    with pytest.raises(InputError) as caught, aborting(Abort.SOURCE):
+        raise InputError("The table is wrong.")
+    error = ended(caught.value, begun=True, charged=True)
+    assert error.charge is not None and error.charge.abort is Abort.SOURCE
 
 
 def test_a_published_release_is_named() -> None:
     error = ended(BudgetError("Too late."), begun=True, charged=True, out=Path("out"))
-    assert str(error).endswith("The release out is complete.")
+    assert "The release out is complete." in str(error)
     assert error.charge is not None and error.charge.published == Path("out")
 
 
@@ -56,7 +67,12 @@ def test_a_published_release_is_named() -> None:
     [
         (False, False, ScumbleError, "Nothing was charged."),
         (True, False, Interrupted, "It may have been charged: see `scumble ledger show`."),
-        (True, True, Interrupted, f"The charge stands: ledger entry {ENTRY[:12]}. No release was made."),
+        (
+            True,
+            True,
+            Interrupted,
+            f"The charge stands: ledger entry {ENTRY[:12]}. No release was made. Cause: an interruption.",
+        ),
     ],
 )
 def test_an_interruption_says_what_was_charged(
@@ -69,5 +85,5 @@ def test_an_interruption_says_what_was_charged(
 
 def test_a_failure_of_the_machine_says_what_was_charged() -> None:
     error = ended(OSError(28, "No space left on device"), begun=True, charged=True)
-    assert error.charge == ChargeOutcome(begun=True, entry=ENTRY)
+    assert error.charge == ChargeOutcome(begun=True, entry=ENTRY, abort=Abort.MACHINE)
     assert "No space left on device. Free disk space" in str(error) and "The charge stands" in str(error)

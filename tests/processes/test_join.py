@@ -10,6 +10,7 @@ import pytest
 from command_line import SCHEMA, accounts, contents, kinds, leftovers, people, process, scumble
 from joint_parties import OWNERS, Launcher, agree, answers, launcher, run_words, same_release
 
+from scumble.errors import Abort
 from scumble.files.release_folder import read_manifest
 from scumble.files.schema_file import parse_schema
 from scumble.flows.load import load_release
@@ -206,6 +207,8 @@ def test_more_rows_than_the_public_bound_are_refused(processes: Launcher, tmp_pa
     (tmp_path / "east.csv").write_text(people(10_001))
     ended = run(processes, tmp_path)
     assert (ended["east"]["code"], "rows_at_most: 10000" in ended["east"]["err"]) == (2, True)
+    assert ended["east"]["err"].endswith(f"Cause: {Abort.ROWS_AT_MOST.cause}.\n")
+    assert ended["north"]["err"].endswith(f"Cause: {Abort.PARTY.cause}.\n")
     assert not (tmp_path / "out-north").exists()
 
 

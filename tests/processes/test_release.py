@@ -147,7 +147,8 @@ def test_an_interrupt_after_the_charge_says_that_it_stands(folder: Path) -> None
         published = (folder / f"out{number}").exists()
         assert published is (place == "settle")
         folder_too = f"The release out{number} is complete." if published else "No release was made."
-        assert ended["err"] == f"error: Interrupted. The charge stands: ledger entry {entry}. {folder_too}\n"
+        stands = f"The charge stands: ledger entry {entry}. {folder_too} Cause: an interruption."
+        assert ended["err"] == f"error: Interrupted. {stands}\n"
     assert leftovers(folder) == []
 
 

@@ -84,8 +84,8 @@ def read_counts(path: Path, schema: Schema, resolution: int, variance: float) ->
 
 
 def write_table(release: CellRelease, path: Path, progress: RowProgress | None = None) -> None:
-    """Write table.csv: one row for each record counted in `count`."""
-    ends = np.cumsum(release.count.ravel())
+    """Write table.csv: one row for each record counted in `count`, or fewer where `row_counts` says so."""
+    ends = np.cumsum(release.row_counts.ravel())
     total = int(ends[-1]) if len(ends) else 0
 
     def chunks() -> Iterator[list[pa.Array]]:
@@ -100,13 +100,13 @@ def write_table(release: CellRelease, path: Path, progress: RowProgress | None =
 
 def rows_table(release: CellRelease) -> pa.Table:
     """table.csv as an Arrow table, its labels as dictionaries."""
-    count = release.count.ravel()
+    count = release.row_counts.ravel()
     columns = entry_dictionaries(release.schema, np.repeat(np.arange(len(count)), count))
     return pa.table(columns, names=column_names(release.schema))
 
 
-def check_table(path: Path, release: CellRelease) -> None:
-    """Raise `CheckError` unless table.csv has exactly the rows that the counts state."""
+def check_table(path: Path, release: CellRelease, expected: Integers) -> None:
+    """Raise `CheckError` unless table.csv has exactly the expected number of rows of each cell and class."""
     names = column_names(release.schema)
     found = np.zeros(release.count.size, dtype=np.int64)
     options = pacsv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
@@ -118,7 +118,7 @@ def check_table(path: Path, release: CellRelease) -> None:
                 found += np.bincount(_entries(batch, release.schema), minlength=len(found))
     except pa.ArrowInvalid as error:
         raise CheckError(f"table.csv cannot be read by schema.yaml: {error}. Do not trust this folder.") from error
-    if not np.array_equal(found, release.count.ravel()):
+    if not np.array_equal(found, expected.ravel()):
         raise CheckError("The rows of table.csv differ from counts.csv. Do not trust this folder.")
 
 

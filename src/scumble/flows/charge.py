@@ -1,4 +1,7 @@
-"""What all flows that spend a budget share: acceptance of weaker guarantees, the charge, and the charged rows."""
+"""What all flows that spend a budget share: acceptance of weaker guarantees, the charge, and the charged rows.
+
+Every run that ends after its charge ends here, in `reporting_charge`, which states one of the reasons in `Abort`.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -7,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from scumble.engines import ENGINES, Engine
-from scumble.errors import ChargeOutcome, InputError, Interrupted, ScumbleError
+from scumble.errors import Abort, ChargeOutcome, InputError, Interrupted, ScumbleError
 from scumble.flows.progress import Progress
 from scumble.model.guarantee import Guarantee, IntervalPrivacy, KAnonymity, Unit, Unproven
 from scumble.model.schema import Schema
@@ -44,19 +47,32 @@ def charged_rows(
     with _opened(engine, source, schema, report) as rows:
         sizes = [attribute.domain.size for attribute in schema.attributes]
         sums = rows.add_up(partial(row_sums, sizes=sizes, key=ledger.key))
-        ledger.record_rows(receipt, fingerprint_of_sums(sums, sizes=sizes, key=ledger.key))
+        with aborting(Abort.LEDGER):
+            ledger.record_rows(receipt, fingerprint_of_sums(sums, sizes=sizes, key=ledger.key))
         yield rows
+
+
+@contextmanager
+def aborting(reason: Abort) -> Iterator[None]:
+    """Give an error that does not state why the run ended this reason."""
+    try:
+        yield
+    except ScumbleError as error:
+        error.abort = error.abort or reason
+        raise
 
 
 @contextmanager
 def _opened(engine: str, source: Source, schema: Schema, report: Progress) -> Iterator[Engine]:
     batches = source.batches(schema.columns_read, lambda done, total: report("reading rows", done, total))
-    rows = ENGINES[engine].open(batches, schema)
+    with aborting(Abort.SOURCE):
+        rows = ENGINES[engine].open(batches, schema)
     try:
         if schema.unit is Unit.REPLACE and rows.rows != schema.rows:
             raise InputError(
                 f"The schema states `rows: {schema.rows}`, and the table has a different number of rows. Correct the "
-                "schema: under `unit: replace`, the number of rows is public and must be exact."
+                "schema: under `unit: replace`, the number of rows is public and must be exact.",
+                abort=Abort.ROW_COUNT,
             )
         yield rows
     finally:
@@ -71,32 +87,35 @@ class Charge:
     receipt: Receipt | None = None
     published: Path | None = None
 
-    @property
-    def outcome(self) -> ChargeOutcome:
-        """The state of the charge, as an error that ends the run reports it."""
-        entry = None if self.receipt is None else self.receipt.entry
-        return ChargeOutcome(begun=self.begun, entry=entry, published=self.published)
+    def outcome(self, reason: Abort) -> ChargeOutcome:
+        """The state of the charge, as an error that ends the run for a reason reports it."""
+        if self.receipt is None:
+            return ChargeOutcome(begun=self.begun, published=self.published)
+        return ChargeOutcome(begun=self.begun, entry=self.receipt.entry, published=self.published, abort=reason)
 
 
 @contextmanager
 def reporting_charge() -> Iterator[Charge]:
-    """If a run ends early, add to its error whether the run was charged."""
+    """If a run ends early, add to its error whether the run was charged and, if so, why it ended.
+
+    This is the only place where a charged run ends early. An error that states no reason is a bug of the program.
+    """
     charge = Charge()
     try:
         yield charge
     except KeyboardInterrupt:
         stopped = (Interrupted if charge.begun else ScumbleError)("Interrupted.")
-        stopped.charge = charge.outcome
+        stopped.charge = charge.outcome(Abort.INTERRUPT)
         raise stopped from None
     except ScumbleError as error:
         if charge.receipt is not None:
-            error.charge = charge.outcome
+            error.charge = charge.outcome(error.abort or Abort.BUG)
         raise
     except (OSError, MemoryError) as error:
         problem = getattr(error, "strerror", None) or str(error) or "out of memory"
         failed = ScumbleError(f"The run failed: {problem}. Free disk space or memory, or choose another --out.")
-        failed.charge = charge.outcome
+        failed.charge = charge.outcome(Abort.MACHINE)
         raise failed from error
     except BaseException as error:
-        error.add_note(str(charge.outcome))
+        error.add_note(str(charge.outcome(Abort.BUG)))
         raise

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from scumble.engines import Engine
-from scumble.errors import BudgetError, InputError
+from scumble.errors import Abort, BudgetError, InputError
 from scumble.files.atomic_folder import staging
 from scumble.files.release_folder import file_hash, write_release
-from scumble.flows.charge import Charge, charged_rows, reporting_charge
+from scumble.flows.charge import Charge, aborting, charged_rows, reporting_charge
 from scumble.flows.join_plan import PlannedAgreement, prepare
 from scumble.flows.joined import Joined
 from scumble.flows.progress import Progress
@@ -81,7 +81,8 @@ def join(
             fields=joint.fields(),
             notify=notify,
         )
-        made = _make_release(joint, attempt, saved, owner, engine, report)
+        with aborting(Abort.PARTY):
+            made = _make_release(joint, attempt, saved, owner, engine, report)
         receipt = charge.receipt
         if stage is not None:
             written = write_release(
@@ -91,12 +92,16 @@ def join(
                 table=table,
                 progress=lambda done, total: report("writing table.csv", done, total),
             )
-            saved.mark(published=written.sha256)
-            stage.publish()
+            with aborting(Abort.PARTY):
+                saved.mark(published=written.sha256)
+            with aborting(Abort.OUTPUT):
+                stage.publish()
         charge.published = Path(out)
         if owner is not None and receipt is not None:
-            owner.ledger.settle(receipt, saved.marks.published)
-        saved.forget_keys()
+            with aborting(Abort.LEDGER):
+                owner.ledger.settle(receipt, saved.marks.published)
+        with aborting(Abort.PARTY):
+            saved.forget_keys()
     attempt.meter.lap("publishing")
     return Joined(
         party=party,
@@ -187,7 +192,8 @@ class _Owner:
             if rows.rows > most:
                 raise InputError(
                     f"This table alone has more rows than the agreement allows for all owners together "
-                    f"(`rows_at_most: {most}`). Create a new agreement with a larger bound."
+                    f"(`rows_at_most: {most}`). Create a new agreement with a larger bound.",
+                    abort=Abort.ROWS_AT_MOST,
                 )
             yield rows
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from scumble.engines import ENGINES, Engine
-from scumble.errors import BudgetError, InputError
+from scumble.errors import Abort, BudgetError, InputError
 from scumble.files.atomic_folder import staging
 from scumble.files.kinds import kind_of
 from scumble.files.release_folder import write_release
 from scumble.files.verify import verify_folder
-from scumble.flows.charge import charged_rows, check_accepted, reporting_charge
+from scumble.flows.charge import aborting, charged_rows, check_accepted, reporting_charge
 from scumble.flows.count_warnings import count_warnings
 from scumble.flows.plan import refuse_private_rows, schema_of
 from scumble.flows.progress import Progress
@@ -150,9 +150,11 @@ def release(
                     table=table,
                     progress=lambda done, total: report("writing table.csv", done, total),
                 )
-            stage.publish()
+            with aborting(Abort.OUTPUT):
+                stage.publish()
             charge.published = Path(out)
-            opened.settle(receipt, written.sha256)
+            with aborting(Abort.LEDGER):
+                opened.settle(receipt, written.sha256)
     return Published(
         folder=Path(out),
         release=made,

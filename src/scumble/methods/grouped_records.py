@@ -11,6 +11,7 @@ from scumble.model.counts import Integers
 from scumble.model.grid import Grid
 from scumble.model.plan import Plan
 from scumble.model.release import RecordRelease
+from scumble.model.row_limit import row_counts, row_limit_story
 from scumble.model.schema import Schema
 from scumble.model.values import Column
 from scumble.privacy.query import Box
@@ -32,6 +33,8 @@ class PublishedGroups:
     centres: tuple[tuple[float | str, ...], ...]
     sizes: Integers
     measured: Integers | None = None
+    error: float = 0.0
+    """The standard error of the sum of `measured`; 0 if the sizes add up to a public number."""
     boxes: tuple[Box, ...] | None = None
     story: tuple[str, ...] = ()
 
@@ -44,9 +47,11 @@ class PublishedGroups:
 def record_release(groups: PublishedGroups, schema: Schema, parameters: Params) -> RecordRelease:
     """The groups as records: each centre is repeated as often as its group has records.
 
-    `groups.json` keeps what the records do not show: the noisy sizes and the boxes.
+    If the sizes are mostly noise, the number of records is limited. `groups.json` keeps what the records do not show:
+    the noisy sizes and the boxes.
     """
-    places = np.repeat(np.arange(len(groups.sizes)), groups.sizes)
+    repeats = row_counts(groups.sizes, counted=float(groups.sizes.sum()), error=groups.error)
+    places = np.repeat(np.arange(len(groups.sizes)), repeats)
     columns: dict[str, Column] = {}
     for place, attribute in enumerate(schema.attributes):
         column = [centre[place] for centre in groups.centres]
@@ -61,7 +66,7 @@ def record_release(groups: PublishedGroups, schema: Schema, parameters: Params) 
         schema=schema,
         columns=columns,
         documents={"groups": _document(groups, schema)},
-        story=groups.story,
+        story=(*groups.story, *row_limit_story(groups.sizes, repeats)),
     )
 
 

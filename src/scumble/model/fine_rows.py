@@ -8,6 +8,7 @@ from scumble.model.counts import Integers, places_of
 from scumble.model.domain import Domain
 from scumble.model.grid import Grid
 from scumble.model.release import FineRows
+from scumble.model.row_limit import scaled
 from scumble.model.schema import Schema
 from scumble.model.values import NOWHERE, codes_within
 
@@ -26,15 +27,6 @@ def fine_counts(count: Integers) -> Integers:
     [160, 1000000, 1000000]
     """
     return scaled(count, each=FINE_ROWS_EACH, most=MOST_FINE_ROWS)
-
-
-def scaled(count: Integers, *, most: int, each: int = 1) -> Integers:
-    """Rows in the proportions of counts: `each` times the count, or about `most` in all where that is fewer.
-
-    >>> scaled(np.array([[30, 10], [0, 60]]), most=10).tolist()
-    [[3, 1], [0, 6]]
-    """
-    return np.rint(count * min(each, most / max(int(count.sum()), 1))).astype(np.int64)
 
 
 def strays(fine: FineRows) -> list[str]:

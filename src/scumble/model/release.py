@@ -15,6 +15,7 @@ from scumble.model.counts import Integers
 from scumble.model.display import Displayed, Listing, Summary, plural
 from scumble.model.plan import Plan, guarantee_text
 from scumble.model.rounding import Rounding
+from scumble.model.row_limit import row_counts
 from scumble.model.schema import Schema
 from scumble.model.values import Column
 
@@ -138,6 +139,12 @@ class CellRelease(Release):
     @property
     def counted_records(self) -> tuple[float, float]:
         return int(self.measured.sum()) / self.resolution, math.sqrt(self.variance * self.measured.size)
+
+    @property
+    def row_counts(self) -> Integers:
+        """How many rows of the table stand for each count: as many as it counts, unless they are mostly noise."""
+        counted, error = self.counted_records
+        return row_counts(self.count, counted=counted, error=error)
 
     @property
     def cells(self) -> "CellRelease":

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from scumble.errors import BudgetError, InputError
+from scumble.errors import Abort, BudgetError, InputError
 from scumble.model.budget import budget_text
 from scumble.model.guarantee import Guarantee, Unit, charge, from_json, persons_of, to_json
 from scumble.privacy.ledger_entries import Account, Entry, EntryChain, Reservation
@@ -154,7 +154,8 @@ class Ledger:
                 raise BudgetError(
                     f"These rows are recorded in the ledger as the dataset {owner!r}, not {reservation.dataset!r}: "
                     "under two names the same people would be charged to two accounts. No answer was drawn; the charge "
-                    f"to {reservation.dataset!r} stands. Release them with --dataset {shlex.quote(str(owner))}."
+                    f"to {reservation.dataset!r} stands. Release them with --dataset {shlex.quote(str(owner))}.",
+                    abort=Abort.FINGERPRINT,
                 )
             self._append("rows", reservation.dataset, {"reserve": receipt.entry, "fingerprint": fingerprint.hex()})
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from scumble.errors import InputError, ScumbleError
+from scumble.errors import Abort, InputError, ScumbleError
 from scumble.sources.source import RowProgress
 
 if TYPE_CHECKING:
@@ -80,10 +80,12 @@ def failures_without_rows(where: str) -> Iterator[None]:
     except (Py4JError, PySparkException) as error:
         if "MALFORMED_RECORD" in str(error) or "MALFORMED_CSV" in str(error):
             raise InputError(
-                f"{where} is not valid CSV: a line has more or fewer fields than the header. Fix the file."
+                f"{where} is not valid CSV: a line has more or fewer fields than the header. Fix the file.",
+                abort=Abort.SOURCE,
             ) from None
         raise ScumbleError(
-            f"Spark failed while reading {where}: {_kind(error)}. See Spark's log (set spark.log.level to enable it)."
+            f"Spark failed while reading {where}: {_kind(error)}. See Spark's log (set spark.log.level to enable it).",
+            abort=Abort.SOURCE,
         ) from None
 
 

@@ -6,7 +6,7 @@ at once, and monotone scores cost half as much.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -31,6 +31,7 @@ from scumble.model.guarantee import PureDP
 from scumble.model.plan import Plan, Spend
 from scumble.model.release import CellRelease
 from scumble.model.rounding import Rounding
+from scumble.model.row_limit import row_limit_story
 from scumble.model.schema import Schema
 from scumble.privacy.holder import Holder
 from scumble.privacy.noise import laplace_variance
@@ -144,7 +145,7 @@ class DiffGenMethod:
         split = tuple(dict.fromkeys(step.attribute for step in steps))
         cells = MeasuredCells(cut=cut, split=split, measured=measured, variance=variance, count=count)
         detail = add_detail(cells, settings.detail, holder) if settings.detail else None
-        return CellRelease(
+        made = CellRelease(
             method=self.name,
             parameters=parameters.model_dump(mode="json"),
             plan=holder.plan,
@@ -158,6 +159,7 @@ class DiffGenMethod:
             fine=detail.fine if detail else None,
             documents={"detail": known | detail.document} if detail else {},
         )
+        return replace(made, story=(*made.story, *row_limit_story(made.count, made.row_counts)))
 
     def _settings(self, schema: Schema, parameters: DiffGen, holder: Holder) -> tuple[Settings, dict[str, Any]]:
         """The settings, and the counted records if they decide how the budget is divided."""

@@ -20,6 +20,7 @@ from scumble.model.release import RecordRelease
 from scumble.model.schema import Schema
 from scumble.model.values import published_values
 from scumble.privacy.holder import Holder
+from scumble.privacy.noise import laplace_variance
 from scumble.privacy.query import Measurement, Sensitivity
 
 COUNT = "count every attribute by class"
@@ -93,7 +94,9 @@ class HistogramsMethod:
         from scumble.methods.histograms.rows import draw_rows  # imported late, because plans do not draw rows
 
         query = ClassTables(schema=schema)
-        drawn = draw_rows(query.tables(holder.measure(query, spend=COUNT)))
+        bound = query.sensitivity(schema.unit).bound
+        variance = laplace_variance(sensitivity=bound, epsilon=holder.plan.price(COUNT))
+        drawn = draw_rows(query.tables(holder.measure(query, spend=COUNT)), variance=variance)
         codes = {
             attribute.name: column for attribute, column in zip(schema.predictors, drawn.predictors, strict=True)
         } | {str(schema.target): drawn.labels}
@@ -103,4 +106,5 @@ class HistogramsMethod:
             plan=holder.plan,
             schema=schema,
             columns={name: published_values(schema[name].domain, column) for name, column in codes.items()},
+            story=drawn.story,
         )

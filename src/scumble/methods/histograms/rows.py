@@ -5,6 +5,7 @@ independently of the others: the assumption of naive Bayes.
 """
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from scumble.model.counts import Integers
 from scumble.model.rounding import project
+from scumble.model.row_limit import row_counts, row_limit_story
 from scumble.privacy.noise import Simulation, simulation
 
 
@@ -21,6 +23,7 @@ class DrawnRows:
 
     predictors: tuple[Integers, ...]
     labels: Integers
+    story: tuple[str, ...] = ()
 
 
 def class_totals(tables: Sequence[Integers]) -> Integers:
@@ -34,28 +37,38 @@ def class_totals(tables: Sequence[Integers]) -> Integers:
     return np.maximum(np.rint(weights @ totals / weights.sum()), 0).astype(np.int64)
 
 
-def draw_rows(tables: Sequence[Integers]) -> DrawnRows:
+def total_error(tables: Sequence[Integers], variance: float) -> float:
+    """The standard error of the sum of `class_totals`, before negative ones are set to zero."""
+    return math.sqrt(variance * tables[0].shape[1] / sum(1 / len(table) for table in tables))
+
+
+def draw_rows(tables: Sequence[Integers], *, variance: float = 0.0) -> DrawnRows:
     """Draw rows from noisy tables of shape (values, classes), one for each predictor.
 
     Each column of a table is projected to the nearest non-negative one that adds up to the total of the class. That
     removes most of the noise on empty values; setting negative entries to zero would keep half of it. The seed is a
     hash of the tables, so anyone who has the tables can repeat the draws, and nobody can pick a preferred outcome.
+    `variance` is that of the noise of an entry. If the totals are mostly noise, the number of rows is limited.
     """
     totals = class_totals(tables)
-    labels = np.repeat(np.arange(len(totals)), totals)
+    rows = row_counts(totals, counted=float(totals.sum()), error=total_error(tables, variance))
+    labels = np.repeat(np.arange(len(totals)), rows)
     generator = simulation(_seed(tables))
     predictors = []
     for table in tables:
-        parts = [_draw(column, int(total), generator) for column, total in zip(table.T, totals, strict=True)]
+        parts = [
+            _draw(column, int(total), number, generator)
+            for column, total, number in zip(table.T, totals, rows.tolist(), strict=True)
+        ]
         predictors.append(np.concatenate(parts))
-    return DrawnRows(predictors=tuple(predictors), labels=labels)
+    return DrawnRows(predictors=tuple(predictors), labels=labels, story=row_limit_story(totals, rows))
 
 
-def _draw(column: Integers, rows: int, generator: Simulation) -> Integers:
-    """Codes for the rows of one class, drawn with probabilities proportional to its projected counts."""
+def _draw(column: Integers, total: int, rows: int, generator: Simulation) -> Integers:
+    """Codes for the rows of one class, drawn with probabilities proportional to its counts, projected to its total."""
     if rows == 0:
         return np.zeros(0, dtype=np.int64)
-    weights = project(column, rows)
+    weights = project(column, total)
     return generator.choice(len(weights), rows, p=weights / weights.sum()).astype(np.int64)
 
 

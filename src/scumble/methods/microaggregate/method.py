@@ -6,6 +6,7 @@ sums), and its size. Depth and shares depend only on epsilon, the public number 
 """
 
 from fractions import Fraction
+from math import sqrt
 
 import numpy as np
 
@@ -31,6 +32,7 @@ from scumble.model.release import RecordRelease
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Schema
 from scumble.privacy.holder import Holder
+from scumble.privacy.noise import laplace_variance
 
 
 class MicroaggregateMethod:
@@ -62,19 +64,29 @@ class MicroaggregateMethod:
         if settings.centre is Centre.MEAN:
             measured: Integers | None
             measured, centres = _means(partition, amounts, holder)
+            error = _total_error(Sums(partition=partition, amounts=amounts), SUMS, holder) / RESOLUTION
         else:
             centres = _medians(schema, partition, settings, amounts, holder)
-            measured = holder.measure(Sizes(partition=partition), spend=SIZES) if settings.sized else None
+            query = Sizes(partition=partition)
+            measured = holder.measure(query, spend=SIZES) if settings.sized else None
+            error = 0.0 if measured is None else _total_error(query, SIZES, holder)
         return PublishedGroups(
             method=self.name,
             plan=holder.plan,
             names=tuple(attribute.name for attribute in schema.attributes),
             centres=centres,
             measured=measured,
+            error=0.0 if schema.unit is Unit.REPLACE else error,
             sizes=usable_sizes(measured, schema),
             boxes=partition.boxes,
             story=tuple(story),
         )
+
+
+def _total_error(query: Sizes | Sums, spend: str, holder: Holder) -> float:
+    """The standard error of the sum of all measured sizes, in the units of the query."""
+    bound = query.sensitivity(holder.unit).bound
+    return sqrt(laplace_variance(sensitivity=bound, epsilon=holder.plan.price(spend)) * len(query.partition.boxes))
 
 
 def build_partition(schema: Schema, settings: PartitionSettings, holder: Holder, story: list[str]) -> Partition:

@@ -16,11 +16,12 @@ from scumble.methods.diffgen.detail.shrinkage import consistent, log_odds_of_cel
 from scumble.methods.diffgen.levels import DetailSettings
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut
-from scumble.model.fine_rows import fine_counts, scaled
+from scumble.model.fine_rows import fine_counts
 from scumble.model.guarantee import Unit
 from scumble.model.plan import Spend
 from scumble.model.release import FineRows
 from scumble.model.rounding import project
+from scumble.model.row_limit import scaled
 from scumble.model.schema import Schema
 from scumble.model.values import published_values
 from scumble.privacy.holder import Holder
