@@ -22,12 +22,14 @@ from table_twins import as_csv, coded, rows_of, same
 
 from scumble import load_release, release, to_frame
 from scumble.demo.patients import patients, patients_schema
+from scumble.engines.arrow_values import python_values
 from scumble.engines.memory import MemoryEngine
 from scumble.engines.spark import SparkEngine
 from scumble.errors import BudgetError, InputError
 from scumble.files.schema_file import parse_schema, write_schema
 from scumble.model.counts import Counts, Tabulation
 from scumble.model.cut import Cut
+from scumble.model.raw_value import ValueKind, canonical
 from scumble.model.schema import Schema
 from scumble.sources import check_columns, open_source
 from scumble.sources.spark import session
@@ -99,6 +101,38 @@ def test_a_frame_of_spark_is_read_where_it_lies_and_by_other_engines(many: Path,
         engine = kind.open(source.batches(SCHEMA.columns), SCHEMA)
         assert same(engine.tabulate(ROUND), expected)
         engine.close()
+
+
+TYPES: dict[str, tuple[ValueKind, str]] = {
+    "CAST(1.50 AS DECIMAL(10, 3))": (ValueKind.NUMBER, "1.5"),
+    "CAST(0.7 AS FLOAT)": (ValueKind.NUMBER, "0.7"),
+    "CAST(0.7 AS DOUBLE)": (ValueKind.NUMBER, "0.7"),
+    "10000000001": (ValueKind.NUMBER, "10000000001"),
+    "true": (ValueKind.BOOLEAN, "true"),
+    "DATE'2024-01-31'": (ValueKind.TEXT, "2024-01-31"),
+    "TIMESTAMP_NTZ'2024-01-31 09:30:00.5'": (ValueKind.TEXT, "2024-01-31T09:30:00.5"),
+    "TIMESTAMP'2024-01-31 09:30:00+01:00'": (ValueKind.TEXT, "2024-01-31T08:30:00Z"),
+    "X'FF'": (ValueKind.OFF, ""),
+    "INTERVAL '1' DAY": (ValueKind.OFF, ""),
+    "CAST(NULL AS STRING)": (ValueKind.MISSING, ""),
+}
+
+
+def test_every_type_of_spark_has_the_reading_of_its_value() -> None:
+    """Decimals without trailing zeros, timestamps in UTC, short floats by their shortest decimal."""
+    names = [f"x{place}" for place in range(len(TYPES))]
+    shown = ", ".join(f"{value} AS {name}" for name, value in zip(names, TYPES, strict=True))
+    source = open_source(session().sql(f"SELECT {shown}"))
+    check_columns(source, names)
+    (batch,) = source.batches(names)
+    found = [canonical(python_values(batch.column(name))[0]) for name in names]
+    assert dict(zip(TYPES, found, strict=True)) == TYPES
+
+
+@pytest.mark.parametrize("value", ["array(1)", "map(1, 2)", "struct(1)", "INTERVAL '1' YEAR", "parse_json('1')"])
+def test_types_of_spark_without_single_values_are_refused_before_the_charge(value: str) -> None:
+    with pytest.raises(InputError, match="contains lists or records"):
+        check_columns(open_source(session().sql(f"SELECT {value} AS x")), ["x"])
 
 
 def test_a_table_of_the_catalogue(many: Path, expected: Counts) -> None:

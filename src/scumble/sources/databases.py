@@ -3,8 +3,7 @@
 DuckDB could read PostgreSQL through an extension, but downloads that extension at run time. The ADBC driver is an
 ordinary dependency (the extra `postgres`) and also returns Arrow batches.
 
-Numbers, text, booleans, dates and timestamps are read as they are. Values of other types are read as the text that the
-database writes for them.
+`scumble.sources.database_columns` says how each type is read.
 """
 
 import re
@@ -17,10 +16,26 @@ from typing import Any
 import pyarrow as pa
 
 from scumble.errors import InputError, ScumbleError
+from scumble.sources.database_columns import (
+    DatabaseColumn,
+    duckdb_column,
+    kinds_of,
+    named,
+    postgres_column,
+    query,
+    quoted,
+    read_batches,
+)
 from scumble.sources.source import RowProgress, Source
 
 BATCH_ROWS = 1 << 16
-MEMORY_LIMIT = "500MB"
+CLOSED: dict[str, str | bool | int | float | list[str]] = {
+    "memory_limit": "500MB",
+    "enable_external_access": "false",
+    "python_enable_replacements": "false",
+    "autoinstall_known_extensions": "false",
+}
+"""Options of DuckDB: a table or view reads this one database, no other file, no variable of Python, no network."""
 POSTGRES = ("postgresql://", "postgres://")
 
 
@@ -55,19 +70,27 @@ class DuckDBTable:
         return tuple(self.kinds().names)
 
     def kinds(self) -> pa.Schema:
-        with _refused_by_duckdb(self), self._connected() as connection:
-            return connection.sql(f"SELECT * FROM {_quoted(self.table)} LIMIT 0").to_arrow_reader(1).schema
+        return kinds_of(self._declared())
 
     def batches(self, columns: Sequence[str], progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
         del progress
-        query = _query(self.table, columns, self.kinds())
+        wanted = named(self._declared(), columns)
         with _refused_by_duckdb(self), self._connected() as connection:
-            yield from connection.sql(query).to_arrow_reader(BATCH_ROWS)
+            yield from read_batches(connection.sql(query(self.table, wanted)).to_arrow_reader(BATCH_ROWS), wanted)
+
+    def _declared(self) -> list[DatabaseColumn]:
+        with _refused_by_duckdb(self), self._connected() as connection:
+            relation = connection.sql(f"SELECT * FROM {quoted(self.table)} LIMIT 0")
+            fields = relation.to_arrow_reader(1).schema
+            return [
+                duckdb_column(field.name, field.type, str(declared.id))
+                for field, declared in zip(fields, relation.types, strict=True)
+            ]
 
     def _connected(self) -> Any:
         import duckdb
 
-        return duckdb.connect(str(self.path), read_only=True, config={"memory_limit": MEMORY_LIMIT})
+        return duckdb.connect(str(self.path), read_only=True, config=CLOSED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,15 +108,19 @@ class PostgresTable:
         return tuple(self.kinds().names)
 
     def kinds(self) -> pa.Schema:
-        with _refused_by_postgres(self), self._cursor() as cursor:
-            return cursor.adbc_execute_schema(f"SELECT * FROM {_quoted(self.table)}")
+        return kinds_of(self._declared())
 
     def batches(self, columns: Sequence[str], progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
         del progress
-        query = _query(self.table, columns, self.kinds())
+        wanted = named(self._declared(), columns)
         with _refused_by_postgres(self), self._cursor() as cursor:
-            cursor.execute(query)
-            yield from cursor.fetch_record_batch()
+            cursor.execute(query(self.table, wanted))
+            yield from read_batches(cursor.fetch_record_batch(), wanted)
+
+    def _declared(self) -> list[DatabaseColumn]:
+        with _refused_by_postgres(self), self._cursor() as cursor:
+            fields = cursor.adbc_execute_schema(f"SELECT * FROM {quoted(self.table)}")
+        return [postgres_column(field) for field in fields]
 
     @contextmanager
     def _cursor(self) -> Iterator[Any]:
@@ -104,36 +131,6 @@ class PostgresTable:
         with connect(self.address) as connection, connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION READ ONLY")
             yield cursor
-
-
-def _query(table: str, names: Sequence[str], kinds: pa.Schema) -> str:
-    """The query for the named columns: types that `scumble.model.raw_value` reads as they are, others cast to text."""
-    columns = (
-        _identifier(name)
-        if _is_plain(kinds.field(name).type)
-        else f"CAST({_identifier(name)} AS VARCHAR) AS {_identifier(name)}"
-        for name in names
-    )
-    return f"SELECT {', '.join(columns)} FROM {_quoted(table)}"
-
-
-def _is_plain(kind: pa.DataType) -> bool:
-    types = pa.types
-    tests = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_string)
-    more = (types.is_large_string, types.is_binary, types.is_dictionary, types.is_date, types.is_timestamp)
-    return any(test(kind) for test in (*tests, *more))
-
-
-def _quoted(table: str) -> str:
-    """
-    >>> _quoted("public.patients")
-    '"public"."patients"'
-    """
-    return ".".join(map(_identifier, table.split(".")))
-
-
-def _identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _without_password(address: str) -> str:
@@ -153,6 +150,15 @@ def _refused_by_duckdb(source: DuckDBTable) -> Iterator[None]:
     except duckdb.CatalogException:
         raise InputError(
             f"{source.path} has no table {source.table!r}. List its tables: duckdb FILE 'SHOW TABLES'."
+        ) from None
+    except duckdb.PermissionException:
+        raise InputError(
+            f"{source.path}: {source.table!r} is or uses a file outside the database, which is not read. Copy the rows "
+            "into a table of the database, or give that file itself."
+        ) from None
+    except duckdb.BinderException:
+        raise InputError(
+            f"{source.path}: the view {source.table!r} does not fit the tables that it uses. Correct the view."
         ) from None
     except duckdb.IOException:
         raise InputError(

@@ -6,7 +6,7 @@ column is an Arrow extension column instead. Each cell states the kind and the c
 """
 
 from collections.abc import Iterable
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 
 import numpy as np
 import pyarrow as pa
@@ -46,6 +46,20 @@ def object_column(values: Iterable[object]) -> pa.Array:
 def _cell(value: object) -> str | None:
     kind, text = canonical(float(value) if isinstance(value, np.floating) else value)
     return None if kind is ValueKind.MISSING else _TAGS[kind] + text
+
+
+def number_column(texts: pa.Array) -> pa.Array:
+    """A column of numbers that a database wrote as text. Each distinct text is read once."""
+    encoded = texts.cast(pa.large_string()).dictionary_encode()
+    cells = pa.array([_cell(_number(text)) for text in encoded.dictionary.to_pylist()], pa.large_string())
+    return pa.ExtensionArray.from_storage(ObjectType(), cells.take(encoded.indices))
+
+
+def _number(text: str) -> object:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return OFF_DOMAIN
 
 
 def object_values(storage: pa.Array) -> list[object]:

@@ -21,6 +21,7 @@ from scumble.sources.source import RowProgress
 if TYPE_CHECKING:
     from pyspark import RDD
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import DataType
 
 MASTER = "SCUMBLE_SPARK_MASTER"
 INSTALL = "Install what it needs: pip install 'scumble[spark]', and Java 17 (Debian: openjdk-17-jre-headless)."
@@ -107,22 +108,29 @@ class SparkSource:
         return tuple(self.frame.columns)
 
     def kinds(self) -> pa.Schema:
-        from pyspark.errors import PySparkException
-        from pyspark.sql.pandas.types import to_arrow_type
-
-        fields = []
-        for field in self.frame.schema.fields:
-            try:
-                fields.append((field.name, to_arrow_type(field.dataType)))
-            except PySparkException:
-                fields.append((field.name, pa.list_(pa.null())))  # whatever it is, it does not contain single values
-        return pa.schema(fields)
+        return pa.schema([(field.name, _arrow_kind(field.dataType)) for field in self.frame.schema.fields])
 
     def batches(self, columns: Sequence[str], progress: RowProgress | None = None) -> "SparkBatches":
         del progress
         every = self.frame.toDF(*(f"column{place}" for place in range(len(self.columns()))))
         wanted = every.select(*(f"column{self.columns().index(name)}" for name in columns))
         return SparkBatches(frame=wanted, names=list(columns), where=self.name)
+
+
+def _arrow_kind(declared: "DataType") -> pa.DataType:
+    """The Arrow type of a column; a list for every type that does not contain single values."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql.pandas.types import to_arrow_type
+    from pyspark.sql.types import ArrayType, MapType, StructType, TimestampType
+
+    if isinstance(declared, TimestampType):  # for which some versions of pyspark need a zone
+        return pa.timestamp("us", "UTC")
+    if isinstance(declared, ArrayType | MapType | StructType):
+        return pa.list_(pa.null())
+    try:
+        return to_arrow_type(declared)
+    except PySparkException:
+        return pa.list_(pa.null())
 
 
 @dataclass(frozen=True, kw_only=True)
