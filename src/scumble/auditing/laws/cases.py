@@ -40,10 +40,11 @@ attributes:
 def small_schemas() -> list[Schema]:
     """Small schemas, in the order in which they are tried: with and without a class, each under both units."""
     schemas = [parse_schema(text, name="the audit's schema") for text in (WITH_CLASS, NUMBERS_ALONE)]
-    return [under for schema in schemas for under in (schema, _replacing(schema))]
+    return [under for schema in schemas for under in (schema, under_replace(schema))]
 
 
-def _replacing(schema: Schema) -> Schema:
+def under_replace(schema: Schema) -> Schema:
+    """The same schema with the unit `replace` and a public number of rows."""
     clamped = tuple(replace(attribute, outside=Outside.CLAMP) for attribute in schema.attributes)
     return replace(schema, unit=Unit.REPLACE, rows=ROWS, attributes=clamped)
 

@@ -5,15 +5,14 @@ depend on the data. If the releases differ in anything, the method read rows wit
 """
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from scumble.auditing.laws.cases import declared_epsilon
 from scumble.auditing.laws.queries import check_query_sensitivities, engine_of
+from scumble.auditing.laws.release_fields import plain_fields
 from scumble.auditing.neighbours import CodedRecord
 from scumble.errors import BudgetError, CheckError, InputError
 from scumble.files.kinds import kind_of
@@ -121,7 +120,7 @@ def check_nothing_unpaid(method: Method, schema: Schema, parameters: Params) -> 
         return  # it publishes exact averages, as its guarantee states
     for answer in range(ANSWER_PATTERNS):
         releases = [
-            _plain(method.run(schema, parameters, _holder(schema, rows, planned, DataIndependentNoise(answer))))
+            plain_fields(method.run(schema, parameters, _holder(schema, rows, planned, DataIndependentNoise(answer))))
             for rows in extreme_tables(schema)
         ]
         for name in releases[0]:
@@ -138,7 +137,7 @@ def check_nothing_hidden(method: Method, schema: Schema, parameters: Params) -> 
     rows = extreme_tables(schema)[0]
 
     def published(noise: Noise) -> tuple[object, dict[str, object]]:
-        release = _plain(method.run(schema, parameters, _holder(schema, rows, planned, noise)))
+        release = plain_fields(method.run(schema, parameters, _holder(schema, rows, planned, noise)))
         return release.pop("fine", None), release
 
     noise = OneAnswerChanged(changed=None)
@@ -248,23 +247,6 @@ def _optional(method: Method, schema: Schema, parameters: Params, label: str) ->
 
 def _holder(schema: Schema, rows: list[CodedRecord], planned: Plan, noise: Noise) -> CentralHolder:
     return CentralHolder(engine=engine_of(schema, rows), noise=noise, plan=planned)
-
-
-def _plain(release: Any) -> dict[str, object]:
-    """The fields of a release as values that can be compared."""
-    return {each.name: _comparable(getattr(release, each.name)) for each in fields(release)}
-
-
-def _comparable(value: object) -> object:
-    match value:
-        case np.ndarray():
-            return value.dtype.str, value.shape, value.tolist() if value.dtype.kind == "O" else value.tobytes()
-        case Mapping():
-            return {key: _comparable(below) for key, below in value.items()}
-        case _ if is_dataclass(value):
-            return type(value).__name__, _plain(value)
-        case _:
-            return value
 
 
 def _require(satisfied: bool, method: Method, fault: str) -> None:

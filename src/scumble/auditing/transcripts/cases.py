@@ -1,0 +1,75 @@
+"""The cases of the transcript check: every method that declares an epsilon, in each mode, under each unit it serves.
+
+Transcripts cost milliseconds, so that more modes and a schema with more attributes can be checked than in a sampling
+audit. The wide schema has so many attributes that `diffgen` selects the tables of its detail privately.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from scumble.auditing.laws.cases import declared_epsilon, parameters_for, settings_of, small_schemas, under_replace
+from scumble.auditing.transcripts.check import CentralExecution
+from scumble.errors import InputError
+from scumble.files.schema_file import parse_schema
+from scumble.methods import METHODS
+from scumble.methods.method import Method
+from scumble.model.schema import Schema
+
+MORE_SETTINGS: Mapping[str, tuple[dict[str, Any], ...]] = {
+    "diffgen": ({}, {"detail": "no"}, {"records": 40_000}),
+    "microaggregate": ({"depth": 2}, {"depth": 2, "centre": "mean"}),
+}
+"""Modes beside those of the sampling audits: defaults, and those that small tables do not lead to."""
+
+WIDE = """\
+scumble: schema/1
+target: class
+attributes:
+  age: {numeric: {low: 0, high: 30, step: 1}}
+  region: {taxonomy: {Any: {north: {n1: , n2: }, south: {s1: , s2: }}}}
+  smoker: {taxonomy: {Any: {yes_: , no_: }}}
+  urban: {taxonomy: {Any: {u: , v: }}}
+  insured: {taxonomy: {Any: {i: , j: }}}
+  class: {classes: [x, y, z]}
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranscriptCase:
+    """A method in one mode on one schema."""
+
+    method: Method
+    settings: dict[str, Any]
+    schema: Schema
+
+    def execution(self, epsilon: object) -> CentralExecution:
+        parameters = parameters_for(self.method, epsilon, self.settings)
+        return CentralExecution(method=self.method, schema=self.schema, parameters=parameters)
+
+    def __str__(self) -> str:
+        words = [f"{name} {value}" for name, value in self.settings.items()]
+        mode = f" ({', '.join(words)})" if words else ""
+        return f"{self.method.name}{mode}, {len(self.schema.attributes)} attributes, {self.schema.unit.value}"
+
+
+def transcript_schemas() -> list[Schema]:
+    """The small schemas of the audits and a wide one, under both units, all with a public limit on the rows."""
+    wide = parse_schema(WIDE, name="the wide schema")
+    schemas = [*small_schemas(), wide, under_replace(wide)]
+    return [replace(schema, rows_at_most=schema.rows or 100) for schema in schemas]
+
+
+def transcript_cases() -> Iterator[TranscriptCase]:
+    """Every method that declares an epsilon, in each mode, on each schema that it accepts."""
+    for method in METHODS:
+        modes = [*settings_of(method), *MORE_SETTINGS.get(method.name, ())]
+        for settings in modes:
+            parameters = parameters_for(method, 1, settings)
+            for schema in transcript_schemas():
+                try:
+                    guarantee = method.plan(schema, parameters).guarantee
+                except InputError:
+                    continue
+                if declared_epsilon(guarantee) is not None:
+                    yield TranscriptCase(method=method, settings=settings, schema=schema)
