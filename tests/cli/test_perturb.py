@@ -331,7 +331,7 @@ def test_folders_with_the_sentence_of_version_0_1_verify(tmp_path: Path, strengt
 
 
 def test_other_folders_and_models_are_refused(source: Path) -> None:
-    assert "does not contain a noise model" in scumble("mine", "train", source, "--out", "m.json").error
+    assert "has no noise.json" in scumble("mine", "train", source, "--out", "m.json").error
     perturb(source, "--accept", "interval", "--withhold", "group")
     assert "no class to learn" in scumble("mine", "train", "out", "--out", "m.json").error
     assert "algorithm 'magic'" in scumble("mine", "train", "out", "--out", "m.json", "--algorithm", "magic").error
@@ -339,6 +339,30 @@ def test_other_folders_and_models_are_refused(source: Path) -> None:
         "is not a tree model" in scumble("mine", "predict", source / "train.csv", "--data", source / "test.csv").error
     )
     assert "exists already" in perturb(source, "--accept", "interval").error
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["reconstruct", "nowhere", "--out", "found"], "nowhere is not a folder, so there is no noise model."),
+        (["mine", "train", "nowhere", "--out", "m.json"], "nowhere is not a folder, so there is no noise model."),
+        (["mine", "train", "file", "--out", "m.json"], "file is not a folder, so there is no noise model."),
+        (["mine", "predict", "nowhere", "--data", "file"], "The tree model nowhere does not exist."),
+        (["mine", "predict", "folder", "--data", "file"], "folder is a folder, not a tree model."),
+        (["verify", "file"], "file has no release.json."),
+    ],
+)
+def test_paths_that_do_not_exist_are_called_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    Path("folder").mkdir()
+    ended = scumble(*words)
+    assert ended.code == 2
+    assert message in ended.error
+    assert "Errno" not in ended.error
+    assert "Give" in ended.error
 
 
 def test_the_figures_are_reproduced(monkeypatch: pytest.MonkeyPatch) -> None:

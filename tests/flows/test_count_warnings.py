@@ -1,12 +1,20 @@
 """A release whose counts are far below what was expected says so, from published numbers only."""
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from command_line import SCHEMA, people, release, scumble
+from planned_runs import run
 
+from scumble.auditing.laws.queries import engine_of
+from scumble.files.schema_file import parse_schema
 from scumble.flows.count_warnings import count_warnings
+from scumble.flows.joined import Joined
 from scumble.flows.load import load_release
+from scumble.methods import method_and_parameters
+from scumble.privacy.noise import PaidNoise
 
 
 @pytest.fixture
@@ -44,6 +52,81 @@ def test_a_table_that_matches_brings_no_warning(folder: Path, method: str) -> No
     ended = release(epsilon=8, method=method, json=True)
     assert ended.json["warnings"] == []
     assert "warning" not in ended.err
+
+
+NUMBERS = """\
+scumble: schema/1
+rows_at_most: 3000
+attributes:
+  age: {numeric: {low: 0, high: 100, step: 10}}
+  height: {numeric: {low: 140, high: 200, step: 10}, outside: drop}
+"""
+
+
+def numbers(rows: int, *, height: object = 170) -> str:
+    return "age,height\n" + "".join(f"{row % 100},{height}\n" for row in range(rows))
+
+
+@pytest.mark.parametrize("centre", ["median", "mean"])
+def test_releases_of_records_warn_beyond_their_noise(folder: Path, centre: str) -> None:
+    (folder / "schema.yaml").write_text(NUMBERS)
+    (folder / "people.csv").write_text(numbers(2000, height="1.70 m") + numbers(60)[11:])
+    ended = release(epsilon=8, method="microaggregate", centre=centre, json=True)
+    (warning,) = ended.json["warnings"]
+    loaded = load_release(folder / "out")
+    assert count_warnings(loaded) == (warning,), "from the published numbers alone"
+    assert loaded.counted_records is not None and loaded.counted_records[1] > 0
+    ended = release(
+        epsilon="1/10000", method="microaggregate", centre=centre, json=True, out="noisy", ledger="noisy.db"
+    )
+    assert ended.json["warnings"] == [], "the noise alone explains a low count"
+
+
+def test_rows_of_histograms_warn_beyond_their_noise(folder: Path) -> None:
+    misspell(folder)
+    (folder / "schema.yaml").write_text(SCHEMA.replace("target:", "rows_at_most: 3000\ntarget:"))
+    (warning,) = release(epsilon=8, method="histograms", json=True).json["warnings"]
+    assert count_warnings(load_release(folder / "out")) == (warning,)
+    assert (
+        release(epsilon="1/1000", method="histograms", json=True, out="noisy", ledger="noisy.db").json["warnings"] == []
+    )
+
+
+def test_a_joint_release_is_measured_against_the_bound_of_its_agreement(folder: Path) -> None:
+    assert release(epsilon=8).code == 0
+    made = load_release(folder / "out")
+    common: dict[str, Any] = {
+        "party": "A",
+        "folder": folder,
+        "release": made,
+        "receipt": None,
+        "seconds": 1.0,
+        "phases": (),
+        "transcript": folder / "transcript",
+    }
+    joined = Joined(**common, rows_at_most=50_000)
+    (warning,) = joined.warnings
+    assert "while at most 50,000 were expected" in warning
+    assert joined.to_json()["warnings"] == [warning]
+    assert dict(joined.summary.facts)["warning"] == warning
+    assert Joined(**common, rows_at_most=2500).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [("histograms", {}), ("microaggregate", {"centre": "median"}), ("microaggregate", {"centre": "mean"})],
+)
+def test_the_stated_standard_error_is_that_of_the_number_of_records(method: str, options: dict[str, str]) -> None:
+    """Accepted within 30 %, more than four of its own deviations; twice or half of it is rejected."""
+    schema = parse_schema(SCHEMA if method == "histograms" else NUMBERS)
+    rows = [tuple(code % each.domain.size for each in schema.attributes) for code in range(2000)]
+    chosen, parameters = method_and_parameters(method, {"epsilon": "1", **options})
+    engine = engine_of(schema, rows)
+    found = [run(chosen, schema, parameters, engine, PaidNoise()).counted_records for _ in range(300)]
+    counts, errors = np.array(found, dtype=np.float64).T
+    stated = float(np.sqrt(np.mean(np.square(errors))))
+    assert abs(counts.mean() - 2000) < 5 * stated / np.sqrt(len(counts)) + 1
+    assert counts.std() == pytest.approx(stated, rel=0.3, abs=0.5)
 
 
 def test_without_an_expectation_nothing_is_said(folder: Path) -> None:

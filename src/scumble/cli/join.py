@@ -202,6 +202,8 @@ def run(
             progress=progress,
             notify=lambda text: print_text(text, err),
         )
+    for warning in joined.warnings:
+        print_text(f"warning: {warning}", err)
     if json:
         print_json(joined.to_json())
         return

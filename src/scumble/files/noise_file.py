@@ -35,6 +35,9 @@ def read_noise(path: Path) -> NoiseModel:
     """Read a noise model from its file."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        where = f"{path.parent} has no {path.name}" if path.parent.is_dir() else f"{path.parent} is not a folder"
+        raise InputError(f"{where}, so there is no noise model. Give a folder that `scumble perturb` wrote.") from None
     except (OSError, ValueError) as error:
         raise InputError(
             f"{path} does not contain a noise model: {error}. Give a folder that `scumble perturb` wrote."

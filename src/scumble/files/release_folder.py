@@ -98,7 +98,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """Read release.json and check that this version reads its format."""
     try:
         manifest = json.loads((folder / "release.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"{folder} has no release.json. Give the folder that `scumble release` wrote.") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{folder / 'release.json'} cannot be read: {error}. Ask for the release again.") from error

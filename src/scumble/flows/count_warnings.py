@@ -22,9 +22,12 @@ class _Expected(NamedTuple):
     words: str
 
 
-def count_warnings(release: Release) -> tuple[str, ...]:
-    """A sentence where far fewer records were counted than the schema or the parameters let expect, else nothing."""
-    expected, counted = _expected(release), release.counted_records
+def count_warnings(release: Release, *, rows_at_most: int | None = None) -> tuple[str, ...]:
+    """A sentence where far fewer records were counted than the schema or the parameters let expect, else nothing.
+
+    `rows_at_most` is the bound of a joint agreement. It is used if neither the parameters nor the schema state one.
+    """
+    expected, counted = _expected(release, rows_at_most), release.counted_records
     if expected is None or counted is None or release.plan.unit is Unit.REPLACE:
         return ()
     records, error = counted
@@ -37,8 +40,9 @@ def count_warnings(release: Release) -> tuple[str, ...]:
     return (warning,)
 
 
-def _expected(release: Release) -> _Expected | None:
-    stated, bound = release.parameters.get("records"), release.schema.rows_at_most
+def _expected(release: Release, agreed: int | None) -> _Expected | None:
+    stated = release.parameters.get("records")
+    bound = agreed if release.schema.rows_at_most is None else release.schema.rows_at_most
     if isinstance(stated, int):
         return _Expected(stated, LEAST_OF_RECORDS, f"about {stated:,}")
     return None if bound is None else _Expected(bound, LEAST_OF_BOUND, f"at most {bound:,}")

@@ -111,6 +111,7 @@ def join(
         seconds=time.perf_counter() - began,
         phases=attempt.meter.phases,
         transcript=attempt.transcript_path,
+        rows_at_most=joint.agreement.rows_at_most,
     )
 
 

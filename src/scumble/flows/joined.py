@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from scumble.flows.count_warnings import count_warnings
 from scumble.flows.release import charge_text, release_summary
 from scumble.joint.session.meter import Phase
 from scumble.model.display import Displayed, Summary
@@ -22,6 +23,13 @@ class Joined(Displayed):
     seconds: float
     phases: tuple[Phase, ...]
     transcript: Path
+    rows_at_most: int | None = None
+    """The bound of the agreement on the rows of all owners together."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the owners should look at, from published numbers only."""
+        return count_warnings(self.release, rows_at_most=self.rows_at_most)
 
     @property
     def summary(self) -> Summary:
@@ -29,7 +37,9 @@ class Joined(Displayed):
         made = self.release.summary
         own = (("party", self.party), ("folder", str(self.folder)), ("transcript", str(self.transcript)))
         charged = () if self.receipt is None else (("charged", charge_text(self.receipt)),)
-        return replace(made, kind="Joined", size=f"{made.size}, in {self.folder}", facts=(*own, *charged, *made.facts))
+        warned = tuple(("warning", warning) for warning in self.warnings)
+        facts = (*own, *charged, *warned, *made.facts)
+        return replace(made, kind="Joined", size=f"{made.size}, in {self.folder}", facts=facts)
 
     def to_json(self) -> dict[str, Any]:
         """The result as plain data, as `scumble join --json` prints it."""
@@ -38,5 +48,6 @@ class Joined(Displayed):
             "party": self.party,
             "phases": [phase.to_json() for phase in self.phases],
             "transcript": str(self.transcript),
+            "warnings": list(self.warnings),
             "seconds": round(self.seconds, 3),
         }

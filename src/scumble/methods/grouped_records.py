@@ -67,6 +67,7 @@ def record_release(groups: PublishedGroups, schema: Schema, parameters: Params) 
         columns=columns,
         documents={"groups": _document(groups, schema)},
         story=(*groups.story, *row_limit_story(groups.sizes, repeats)),
+        records_error=groups.error,
     )
 
 

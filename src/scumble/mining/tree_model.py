@@ -208,6 +208,14 @@ class TreeModel(FlatTree):
     def read(cls, path: Path) -> "TreeModel":
         try:
             return cls.from_json(json.loads(path.read_text("utf-8")))
+        except FileNotFoundError:
+            raise InputError(
+                f"The tree model {path} does not exist. Give a file that `scumble mine train` wrote."
+            ) from None
+        except IsADirectoryError:
+            raise InputError(
+                f"{path} is a folder, not a tree model. Give the file that `scumble mine train` wrote."
+            ) from None
         except (OSError, json.JSONDecodeError, UnicodeDecodeError) as error:
             raise InputError(
                 f"{path} is not a tree model: {error}. Give a file that `scumble mine train` wrote."

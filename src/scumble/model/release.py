@@ -181,6 +181,8 @@ class RecordRelease(Release):
     columns: Mapping[str, Column]
     documents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """What the receiver needs besides the records, by name, as plain data: each becomes a JSON file."""
+    records_error: float = 0.0
+    """The standard error of the number of records as an estimate of the true one; 0 if it is exact or unknown."""
 
     @property
     def records(self) -> int:
@@ -189,7 +191,7 @@ class RecordRelease(Release):
 
     @property
     def counted_records(self) -> tuple[float, float]:
-        return float(self.records), 0.0
+        return float(self.records), self.records_error
 
     @property
     def size_text(self) -> str:

@@ -33,11 +33,17 @@ class RecordsKind(ReleaseKind[RecordRelease]):
     ) -> dict[str, Any]:
         write_rows(release.columns, folder / "table.csv")
         write_documents(release.documents, folder)
-        return {"records": release.records, "documents": sorted(release.documents)}
+        error = {"records_error": release.records_error} if release.records_error else {}
+        return {"records": release.records, **error, "documents": sorted(release.documents)}
 
     def read(self, folder: Path, manifest: Mapping[str, Any], common: Mapping[str, Any]) -> RecordRelease:
         columns = read_rows(folder / "table.csv", _types(common["schema"]))
-        return RecordRelease(columns=columns, documents=read_documents(folder, manifest), **common)
+        return RecordRelease(
+            columns=columns,
+            documents=read_documents(folder, manifest),
+            records_error=float(manifest.get("records_error", 0)),
+            **common,
+        )
 
     def verify(self, folder: Path, manifest: Mapping[str, Any], release: RecordRelease) -> Iterator[str]:
         for attribute in release.schema.attributes:

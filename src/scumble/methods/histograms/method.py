@@ -107,4 +107,5 @@ class HistogramsMethod:
             schema=schema,
             columns={name: published_values(schema[name].domain, column) for name, column in codes.items()},
             story=drawn.story,
+            records_error=drawn.error,
         )

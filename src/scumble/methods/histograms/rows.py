@@ -24,6 +24,8 @@ class DrawnRows:
     predictors: tuple[Integers, ...]
     labels: Integers
     story: tuple[str, ...] = ()
+    error: float = 0.0
+    """The standard error of the sum of the measured totals."""
 
 
 def class_totals(tables: Sequence[Integers]) -> Integers:
@@ -51,7 +53,8 @@ def draw_rows(tables: Sequence[Integers], *, variance: float = 0.0) -> DrawnRows
     `variance` is that of the noise of an entry. If the totals are mostly noise, the number of rows is limited.
     """
     totals = class_totals(tables)
-    rows = row_counts(totals, counted=float(totals.sum()), error=total_error(tables, variance))
+    error = total_error(tables, variance)
+    rows = row_counts(totals, counted=float(totals.sum()), error=error)
     labels = np.repeat(np.arange(len(totals)), rows)
     generator = simulation(_seed(tables))
     predictors = []
@@ -61,7 +64,8 @@ def draw_rows(tables: Sequence[Integers], *, variance: float = 0.0) -> DrawnRows
             for column, total, number in zip(table.T, totals, rows.tolist(), strict=True)
         ]
         predictors.append(np.concatenate(parts))
-    return DrawnRows(predictors=tuple(predictors), labels=labels, story=row_limit_story(totals, rows))
+    story = row_limit_story(totals, rows)
+    return DrawnRows(predictors=tuple(predictors), labels=labels, story=story, error=error)
 
 
 def _draw(column: Integers, total: int, rows: int, generator: Simulation) -> Integers:
