@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from scumble.auditing.laws.cases import declared_epsilon
 from scumble.auditing.laws.queries import engine_of
 from scumble.auditing.laws.release_fields import plain_fields
 from scumble.auditing.mechanisms import CachingEngine
@@ -32,7 +31,7 @@ from scumble.auditing.transcripts.transcript import (
 from scumble.errors import InputError
 from scumble.methods.method import Method, Params
 from scumble.model.budget import budget_text
-from scumble.model.guarantee import Unit, Unproven
+from scumble.model.guarantee import Unit, Unproven, epsilon_of
 from scumble.model.plan import Plan
 from scumble.model.schema import Schema
 from scumble.privacy.holder import Tabulates
@@ -117,7 +116,7 @@ class TranscriptCheck:
     """Compares transcripts of one execution on pairs of neighbouring tables."""
 
     def __init__(self, execution: Execution, *, random: "Simulation | None" = None) -> None:
-        epsilon = declared_epsilon(execution.plan.guarantee)
+        epsilon = epsilon_of(execution.plan.guarantee)
         if epsilon is None:
             raise InputError(f"{execution.name} declares no epsilon. Choose another method.")
         self.epsilon = epsilon
