@@ -42,7 +42,7 @@ search: $(READY) ## the laws on new random examples, ARGS=10 times over (a failu
 	  HYPOTHESIS_PROFILE=search $(BIN)/pytest -q -n $(WORKERS) -m "hypothesis and not spark and not postgres" $(TESTS) || exit $$?; done
 
 test-spark: $(ENGINES_READY) ## Spark on two local workers, and PostgreSQL: installs Java, pyspark and the rest
-	$(BIN)/pytest -m "spark or postgres" --durations=8 $(or $(TESTS),tests/engines tests/sources)
+	$(BIN)/pytest -m "spark or postgres" --durations=8 $(or $(TESTS),tests/engines tests/sources tests/laws)
 
 test-audit: $(READY) ## audits of planted bugs and of the correct methods: many runs of private mechanisms
 	$(BIN)/pytest -m audit -n $(WORKERS) --dist worksteal --durations=8 $(TESTS)

@@ -1,11 +1,15 @@
-"""Shared by all tests: the real data sets, when their absence is a failure, and the Hypothesis profile."""
+"""Shared by all tests: the real data sets, when their absence is a failure, the Hypothesis profile, and the number of
+examples of the raw neighbour law."""
 
 import os
+from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
+from raw_tables import TRIED
 
 # The same examples in every run, so that results are reproducible; `make search` tries new ones.
 hypothesis.settings.register_profile(
@@ -62,3 +66,27 @@ def pytest_runtest_makereport(
         reason = call.excinfo.value if call.excinfo else "no reason given"
         report.longrepr = f"{item.nodeid} was skipped, and {REQUIRED} forbids that: {reason}"
     return report
+
+
+TRIED_BY_WORKERS: Counter[str] = Counter()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker of xdist sends its counts to the main process."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["raw neighbours"] = dict(TRIED)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    TRIED_BY_WORKERS.update(getattr(node, "workeroutput", {}).get("raw neighbours", {}))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    tried = TRIED + TRIED_BY_WORKERS
+    if tried:
+        readers = ", ".join(f"{name} {number:,}" for name, number in sorted(tried.items()))
+        terminalreporter.write_line(
+            f"raw neighbour law: {tried.total():,} examples over {len(tried)} readers ({readers})"
+        )

@@ -30,7 +30,12 @@ ZONE = timezone(timedelta(hours=1))
         (Decimal("1E-999999"), NUMBER, "0"),
         (Decimal("0.12345678901234567890123456789012345"), NUMBER, "0.12345678901234567890123456789012345"),
         *((value, ValueKind.BOOLEAN, "true") for value in (True, np.True_)),
-        *((value, TEXT, "2024-01-31") for value in (date(2024, 1, 31), np.datetime64("2024-01-31"))),
+        (date(2024, 1, 31), TEXT, "2024-01-31"),
+        *((value, TEXT, "2024-01-01T00:00:00") for value in map(np.datetime64, ("2024", "2024-01", "2024-01-01"))),
+        *(
+            (value, TEXT, "2024-01-31T09:00:00")
+            for value in (np.datetime64("2024-01-31T09"), pd.Timestamp(2024, 1, 31, 9))
+        ),
         *(
             (value, TEXT, "2024-01-31T09:30:00")
             for value in (datetime(2024, 1, 31, 9, 30), pd.Timestamp(2024, 1, 31, 9, 30))
@@ -42,7 +47,7 @@ ZONE = timezone(timedelta(hours=1))
         (time(9, 30, 0, 250_000), TEXT, "09:30:00.25"),
         *((value, ValueKind.OFF, "") for value in (b"\xff", "\ud800", [], [1], {}, object(), 1j, timedelta(1))),
         *((value, ValueKind.OFF, "") for value in (np.timedelta64(1, "s"), np.datetime64(2**62, "s"))),
-        *((value, ValueKind.OFF, "") for value in (np.datetime64("2024"), datetime.min.replace(tzinfo=ZONE))),
+        *((value, ValueKind.OFF, "") for value in (np.datetime64("-0044"), datetime.min.replace(tzinfo=ZONE))),
     ],
 )
 def test_every_value_has_one_reading(value: object, kind: ValueKind, text: str) -> None:

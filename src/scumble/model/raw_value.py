@@ -12,7 +12,7 @@ file, a frame and a database, and no record can change how another record is rea
 | a Decimal | number | a plain decimal without trailing zeros: `1.5` |
 | a boolean | boolean | `true`, `false` |
 | a date | text | `2024-01-31` |
-| a timestamp | text | `2024-01-31T09:30:00.5`; with a zone, in UTC: `2024-01-31T08:30:00.5Z` |
+| a timestamp, any `numpy.datetime64` | text | `2024-01-31T09:30:00.5`; with a zone, in UTC: `2024-01-31T08:30:00.5Z` |
 | a time of day | text | `09:30:00` |
 | anything else: lists, bytes that are not UTF-8, text with a lone surrogate | off the domain | empty |
 
@@ -40,6 +40,9 @@ _LEAST_EXPONENT = -400
 _EPOCH = datetime(1970, 1, 1)
 _FIRST_SECOND = (datetime.min - _EPOCH) // timedelta(seconds=1)
 _LAST_SECOND = (datetime.max - _EPOCH) // timedelta(seconds=1)
+_MONTHS = {"Y": 12, "M": 1}
+_SECONDS = {"W": 7 * 24 * 60 * 60, "D": 24 * 60 * 60, "h": 60 * 60, "m": 60}
+"""Long units of numpy's timestamps. A day of numpy is a timestamp at midnight, as it is in a frame of pandas."""
 _UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
@@ -173,9 +176,18 @@ def _datetime_text(value: datetime) -> str | None:
 def _numpy_text(value: np.datetime64) -> str | None:
     unit, step = np.datetime_data(value.dtype)
     count = int(value.astype(np.int64)) * step
-    if unit == "D":
-        return date_text(count)
+    if unit in _MONTHS:
+        years, month = divmod(count * _MONTHS[unit], 12)
+        unit, count = "s", _first_of_month(1970 + years, 1 + month)
+    elif unit in _SECONDS:
+        unit, count = "s", count * _SECONDS[unit]
     return moment_text(count, unit, zoned=False) if unit in _UNITS else None
+
+
+def _first_of_month(year: int, month: int) -> int:
+    """The seconds from 1970 to the start of a month; those of no date if there is no such year."""
+    known = 1 <= year <= 9999
+    return (datetime(year, month, 1) - _EPOCH) // timedelta(seconds=1) if known else _LAST_SECOND + 1
 
 
 def date_text(days: int) -> str | None:
