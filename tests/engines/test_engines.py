@@ -194,7 +194,7 @@ def test_rows_count_the_same_from_every_source(folder: Path, data: st.DataObject
     for way, write in WAYS.items():
         if way == "DuckDB" and len({name.casefold() for name in table.column_names}) < table.num_columns:
             continue  # names that differ only in case are equal there
-        source = open_source(write(table, folder))
+        source = open_source(write(table, folder), multiline=True)
         check_columns(source, schema.columns)
         assert rows_of(ENGINES["memory"].open(source.batches(schema.columns), schema)) == expected, way
 

@@ -41,8 +41,10 @@ SPARK = "spark"
 FILES = "Give a CSV or Parquet file, or a pattern of such files"
 
 
-def open_source(data: Any, *, delimiter: str = ",", engine: str = "memory") -> Source:
+def open_source(data: Any, *, delimiter: str = ",", multiline: bool = False, engine: str = "memory") -> Source:
     """The source for a path, a pattern, the address of a table, or any frame that narwhals supports.
+
+    `delimiter` and `multiline` describe CSV files; see `scumble.sources.csv_records`.
 
     With the engine `spark`, Spark reads everything that has a path.
     """
@@ -57,14 +59,14 @@ def open_source(data: Any, *, delimiter: str = ",", engine: str = "memory") -> S
     if path.is_dir():
         raise InputError(f"{path} is a folder. {FILES}: '{path}/*.parquet'.")
     if path.exists():
-        return _file_source(path, delimiter)
+        return _file_source(path, delimiter, multiline)
     if not glob.has_magic(str(path)):
         raise InputError(f"The file {path} does not exist. {FILES}.")
     anchor = Path(path.anchor or ".")
     found = sorted(each for each in anchor.glob(str(path.relative_to(path.anchor))) if each.is_file())
     if not found:
         raise InputError(f"No file matches the pattern {path}. {FILES}.")
-    return ManySource(parts=tuple(_file_source(each, delimiter) for each in found), name=path.stem)
+    return ManySource(parts=tuple(_file_source(each, delimiter, multiline) for each in found), name=path.stem)
 
 
 def _scan(data: object, *, delimiter: str, engine: str) -> Source | None:
@@ -74,10 +76,10 @@ def _scan(data: object, *, delimiter: str, engine: str) -> Source | None:
     return database_table(str(data)) or (spark_files(data, delimiter) if engine == SPARK else None)
 
 
-def _file_source(path: Path, delimiter: str) -> Source:
+def _file_source(path: Path, delimiter: str, multiline: bool) -> Source:
     if path.suffix.lower() in {".parquet", ".pq"}:
         return ParquetSource(path=path)
-    return CSVSource(path=path, delimiter=delimiter)
+    return CSVSource(path=path, delimiter=delimiter, multiline=multiline)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,17 +2,18 @@
 
 import csv
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
-import pyarrow.csv as pacsv
 
 from scumble.errors import InputError
+from scumble.sources.csv_parser import CSVParser
+from scumble.sources.csv_records import RecordShape
 from scumble.sources.source import RowProgress
 
-BLOCK_BYTES = 1 << 24
+BLOCK_BYTES = 1 << 22
 FIRST_BYTES = 1 << 12
 LONGEST_HEADER = 1 << 20
 DELIMITERS = (",", ";", "\t", "|")
@@ -26,6 +27,8 @@ class CSVSource:
 
     path: Path
     delimiter: str = ","
+    multiline: bool = False
+    """Whether values may contain line breaks, inside quotes."""
 
     @property
     def name(self) -> str:
@@ -74,68 +77,55 @@ class CSVSource:
                         break
             return line.split(b"\n")[0][:LONGEST_HEADER].decode("utf-8-sig").rstrip("\r")
         except OSError as error:
-            compression = COMPRESSED.get(self.path.suffix)
-            damaged = "it is damaged" if compression is None else f"it is not a complete {compression} file"
-            problem = error.strerror if error.errno else damaged
-            raise InputError(f"{self.path} cannot be read: {problem}. Check the file.") from None
+            raise self._unreadable(error) from None
         except UnicodeDecodeError:
             raise InputError(f"{self.path} is not UTF-8 text. Convert it, or give a Parquet file.") from None
 
+    def _unreadable(self, error: OSError) -> InputError:
+        compression = COMPRESSED.get(self.path.suffix)
+        damaged = "it is damaged" if compression is None else f"it is not a complete {compression} file"
+        problem = error.strerror if error.errno else damaged
+        return InputError(f"{self.path} cannot be read: {problem}. Check the file.")
+
+    def malformed(self) -> int:
+        """Read the file and count the malformed records. For the data owner only."""
+        parser = CSVParser(self._shape(), [0], ["first"])
+        for _ in parser.batches(self._chunks(None)):
+            pass
+        return parser.malformed
+
     def batches(self, columns: Sequence[str], progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
-        # Also for numbers: most such columns have few distinct values, and each is then parsed once. Bytes that are not
-        # UTF-8 stay as they are: coding reads such a cell as a value off the domain.
-        types = dict.fromkeys(columns, pa.dictionary(pa.int32(), pa.string()))
+        names = self.columns()
+        parser = CSVParser(self._shape(), [names.index(name) for name in columns], columns)
+        yield from read_ahead(parser.batches(self._chunks(progress)))
+
+    def _shape(self) -> RecordShape:
+        return RecordShape(delimiter=self.delimiter, quote='"', fields=len(self.columns()), multiline=self.multiline)
+
+    def _chunks(self, progress: RowProgress | None) -> Iterator[bytes]:
+        """The bytes after the header."""
         total = None if self._compressed else self.path.stat().st_size
+        done = 0
+        header = True
         try:
             with pa.input_stream(str(self.path), compression="detect") as stream:
-                counted = _Counted(stream, progress, total)
-                yield from pacsv.open_csv(
-                    pa.PythonFile(counted, mode="r"),
-                    read_options=pacsv.ReadOptions(block_size=BLOCK_BYTES),
-                    parse_options=pacsv.ParseOptions(
-                        delimiter=self.delimiter,
-                        newlines_in_values=True,
-                        # In a table of one column, an empty line is a record with an empty value.
-                        ignore_empty_lines=len(self.columns()) > 1,
-                    ),
-                    convert_options=pacsv.ConvertOptions(
-                        column_types=types,
-                        include_columns=list(columns),
-                        strings_can_be_null=False,
-                        null_values=[],
-                        check_utf8=False,
-                    ),
-                )
-        except (pa.ArrowInvalid, OSError):
-            raise InputError(
-                f"{self.path} is not valid CSV: a line has more or fewer fields than the header, or the file is "
-                "incomplete. Fix the file."
-            ) from None
+                while chunk := stream.read(BLOCK_BYTES):
+                    done += len(chunk)
+                    if progress is not None:
+                        progress(done, total)
+                    if header:
+                        after = chunk.find(b"\n") + 1
+                        header = after == 0
+                        chunk = chunk[after:] if after else b""
+                    yield chunk
+        except OSError as error:
+            raise self._unreadable(error) from None
 
 
-class _Counted:
-    """A readable stream that reports how much was read and adds a line break at the end if there is none.
-
-    Arrow reads a last row without a line break, but fails on a file that is only a header without one.
-    """
-
-    def __init__(self, stream: Any, progress: RowProgress | None, total: int | None) -> None:
-        self._stream, self._progress, self._total, self._read = stream, progress, total, 0
-        self.closed = False
-
-    def read(self, size: int) -> bytes:
-        data: bytes = self._stream.read(size)
-        more = data
-        while more and len(data) < size:
-            more = self._stream.read(size - len(data))
-            data += more
-        self._read += len(data)
-        if self._progress is not None:
-            self._progress(self._read, self._total)
-        return data + b"\n" if 0 < len(data) < size and not data.endswith((b"\n", b"\r")) else data
-
-    def readable(self) -> bool:
-        return True
-
-    def close(self) -> None:
-        self.closed = True
+def read_ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same batches. While one is processed, a thread reads the next."""
+    with ThreadPoolExecutor(1) as reader:
+        waiting = reader.submit(next, batches, None)
+        while (batch := waiting.result()) is not None:
+            waiting = reader.submit(next, batches, None)
+            yield batch
