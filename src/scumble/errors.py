@@ -14,7 +14,7 @@ from pathlib import Path
 class Abort(Enum):
     """Why a run ended after its charge was recorded, and what that may depend on.
 
-    Nothing else ends a run after `Ledger.reserve`. The argument that no record does, with its exceptions, is section 4
+    Nothing else ends a run after `Ledger.reserve`. The argument that no record does, with its exceptions, is section 5
     of `sources/PROOF.md`; `tests/flows/test_aborts.py` provokes each of these and looks for others.
     """
 
@@ -29,7 +29,7 @@ class Abort(Enum):
     INTERRUPT = "an interruption", "whoever sent the signal"
     SOURCE = (
         "the table could not be read to its end",
-        "the structure of the file, the database or the cluster; not the value of a cell",
+        "the disk, the compressed stream, the database or the cluster; not the value of a cell",
     )
     ROW_COUNT = "a wrong number of rows", "the number of rows under `unit: replace`, which is public there"
     FINGERPRINT = (

@@ -91,7 +91,7 @@ def count_lines(block: Block) -> int:
     """The number of line feeds. Slice by slice, because the processor's cache is faster than its memory."""
     data = block.data
     slices = (data[start : start + SLICE] for start in range(0, len(data), SLICE))
-    return sum(np.count_nonzero(each == csv_records.LINE_FEED) for each in slices)
+    return sum(int(np.count_nonzero(each == csv_records.LINE_FEED)) for each in slices)
 
 
 def has_lone_returns(block: Block) -> bool:
