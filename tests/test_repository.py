@@ -28,7 +28,7 @@ ALLOWED_ROOMS: dict[str, set[str]] = {
     "errors": set(),
     "charts": set(),
     "model": {"errors"},
-    "sources": {"errors", "model"},
+    "sources": BELOW_PRIVACY,
     "engines": BELOW_PRIVACY | {"sources"},
     "mining": BELOW_PRIVACY,
     "files": {"errors", "model", "sources"},

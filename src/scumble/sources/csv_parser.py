@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from scumble.sources import csv_records
-from scumble.sources.csv_records import Block, Bytes, RecordShape, is_sound, rewritten, whole_records
+from scumble.sources.csv_records import Bytes, RecordBlock, RecordShape, is_sound, rewritten, whole_records
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 SLICE = 1 << 18
@@ -51,7 +51,7 @@ class CSVParser:
             self.malformed += block.replaced
             yield from self._as_it_is(block) or self._rewritten(block)
 
-    def _as_it_is(self, block: Block) -> list[pa.RecordBatch]:
+    def _as_it_is(self, block: RecordBlock) -> list[pa.RecordBatch]:
         """The rows of a block in which every line is one sound record; nothing if this is not certain."""
         if has_lone_returns(block) or has_long_lines(block):
             return []
@@ -67,7 +67,7 @@ class CSVParser:
         closed = self._shape.quote.encode() not in last or is_sound(last, self._shape)
         return table.to_batches() if closed else []
 
-    def _rewritten(self, block: Block) -> Iterator[pa.RecordBatch]:
+    def _rewritten(self, block: RecordBlock) -> Iterator[pa.RecordBatch]:
         for records, malformed in rewritten(block.data, self._shape):
             self.malformed += malformed
             yield from self._table(records).to_batches()
@@ -87,14 +87,14 @@ class CSVParser:
         return table.rename_columns(self._names)
 
 
-def count_lines(block: Block) -> int:
+def count_lines(block: RecordBlock) -> int:
     """The number of line feeds. Slice by slice, because the processor's cache is faster than its memory."""
     data = block.data
     slices = (data[start : start + SLICE] for start in range(0, len(data), SLICE))
     return sum(int(np.count_nonzero(each == csv_records.LINE_FEED)) for each in slices)
 
 
-def has_lone_returns(block: Block) -> bool:
+def has_lone_returns(block: RecordBlock) -> bool:
     """Whether a carriage return is not followed by a line feed, inside or outside quotes."""
     if block.raw.find(b"\r", 0, block.end) < 0:
         return False
@@ -106,7 +106,7 @@ def has_lone_returns(block: Block) -> bool:
     return False
 
 
-def has_long_lines(block: Block) -> bool:
+def has_long_lines(block: RecordBlock) -> bool:
     """Whether a line is longer than the longest record."""
     start = 0
     while start < block.end:
@@ -117,6 +117,6 @@ def has_long_lines(block: Block) -> bool:
     return False
 
 
-def last_line(block: Block) -> bytes:
+def last_line(block: RecordBlock) -> bytes:
     """The last line, with its end."""
     return block.raw[block.raw.rfind(b"\n", 0, block.end - 1) + 1 : block.end]

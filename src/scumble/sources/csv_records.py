@@ -35,7 +35,7 @@ field, unless another one follows; after a carriage return outside quotes."""
 
 
 @dataclass(frozen=True)
-class Block:
+class RecordBlock:
     """Whole records: the first `end` bytes of `raw`."""
 
     raw: bytes
@@ -69,10 +69,10 @@ class RecordShape:
         return ord(self.delimiter), ord(self.quote), self.multiline
 
 
-def whole_records(chunks: Iterable[bytes], shape: RecordShape) -> Iterator[Block]:
+def whole_records(chunks: Iterable[bytes], shape: RecordShape) -> Iterator[RecordBlock]:
     """Cut a stream into blocks of whole records. The records are unchanged, except that longer ones than
     `LONGEST_RECORD` may be replaced. Never stores more than a chunk and a record of that length."""
-    replacement = Block(shape.malformed, len(shape.malformed), replaced=1)
+    replacement = RecordBlock(shape.malformed, len(shape.malformed), replaced=1)
     begun = b""
     skipped: int | None = None
     for chunk in chunks:
@@ -85,7 +85,7 @@ def whole_records(chunks: Iterable[bytes], shape: RecordShape) -> Iterator[Block
             data = begun + chunk
         end = end_of_records(data, shape)
         if end:
-            yield Block(data, end)
+            yield RecordBlock(data, end)
         begun = data[end:]
         if len(begun) > LONGEST_RECORD:
             yield replacement
@@ -93,7 +93,7 @@ def whole_records(chunks: Iterable[bytes], shape: RecordShape) -> Iterator[Block
             begun = b""
     if begun:
         closed = begun + b"\n"
-        yield Block(closed, len(closed)) if end_of_records(closed, shape) == len(closed) else replacement
+        yield RecordBlock(closed, len(closed)) if end_of_records(closed, shape) == len(closed) else replacement
 
 
 def end_of_records(data: bytes, shape: RecordShape) -> int:
