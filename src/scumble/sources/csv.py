@@ -77,15 +77,15 @@ class CSVSource:
                         break
             return line.split(b"\n")[0][:LONGEST_HEADER].decode("utf-8-sig").rstrip("\r")
         except OSError as error:
-            raise self._unreadable(error) from None
+            raise InputError(self._unreadable(error)) from None
         except UnicodeDecodeError:
             raise InputError(f"{self.path} is not UTF-8 text. Convert it, or give a Parquet file.") from None
 
-    def _unreadable(self, error: OSError) -> InputError:
+    def _unreadable(self, error: OSError) -> str:
         compression = COMPRESSED.get(self.path.suffix)
         damaged = "it is damaged" if compression is None else f"it is not a complete {compression} file"
         problem = error.strerror if error.errno else damaged
-        return InputError(f"{self.path} cannot be read: {problem}. Check the file.")
+        return f"{self.path} cannot be read: {problem}. Check the file."
 
     def malformed(self) -> int:
         """Read the file and count the malformed records. For the data owner only."""
@@ -119,7 +119,7 @@ class CSVSource:
                         chunk = chunk[after:] if after else b""
                     yield chunk
         except OSError as error:
-            raise self._unreadable(error) from None
+            raise InputError(self._unreadable(error)) from None
 
 
 def read_ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
