@@ -10,6 +10,7 @@ from typing import Any, Protocol, Self
 import numpy.typing as npt
 import pyarrow as pa
 
+from scumble.engines.contributions import NO_KEY
 from scumble.engines.duckdb import DuckDBEngine
 from scumble.engines.memory import MemoryEngine
 from scumble.engines.spark import SparkEngine
@@ -21,8 +22,8 @@ class Engine(Protocol):
     """The interface of all engines."""
 
     @classmethod
-    def open(cls, batches: Iterable[pa.RecordBatch], schema: Schema) -> Self:
-        """Read and code all rows."""
+    def open(cls, batches: Iterable[pa.RecordBatch], schema: Schema, *, key: bytes = NO_KEY) -> Self:
+        """Read and code all rows. If the schema names persons, keep so many rows of each; `key` decides which."""
 
     @property
     def rows(self) -> int:

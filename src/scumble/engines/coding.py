@@ -23,9 +23,9 @@ from scumble.engines.arrow_values import (
     is_text,
     plain_text,
     python_values,
-    read_texts,
     without_wrapping,
 )
+from scumble.engines.person_ids import person_ids
 from scumble.engines.short_floats import is_short, shortest_decimals, stored_as, thresholds
 from scumble.model.counts import Block
 from scumble.model.grid import Grid
@@ -63,20 +63,25 @@ def code_blocks(batches: Iterable[pa.RecordBatch], schema: Schema) -> Iterator[B
 def code_entities(
     batches: Iterable[pa.RecordBatch], schema: Schema, *, entity: str | None = None, most_rows: int | None = None
 ) -> Iterator[tuple[Block, list[str] | None]]:
-    """Coded blocks of at most so many rows, each with the text of the column that names the rows' entities."""
-    coders = [(attribute.source_column, coder(attribute)) for attribute in schema.attributes]
-    for batch in _sliced(batches, most_rows):
-        columns = [code(batch.column(name)) for name, code in coders]
-        masks = [column.kept for column in columns if column.kept is not None]
-        kept = np.logical_and.reduce(masks) if masks else np.True_
-        block = tuple(column.codes for column in columns)
-        names = None if entity is None else batch.column(entity)
-        if not kept.all():
-            block = tuple(codes[kept] for codes in block)
-            names = None if names is None else names.filter(pa.array(kept))
+    """Coded blocks of at most so many rows, each with the ids of the rows' entities."""
+    for batch, coded, kept in code_rows(_sliced(batches, most_rows), schema):
+        block = coded if kept.all() else tuple(codes[kept] for codes in coded)
+        ids = None if entity is None else person_ids(batch, entity).filter(pa.array(kept))
         for codes in block:
             codes.flags.writeable = False  # like the arrays of a database: a kernel is compiled for one kind of array
-        yield block, None if names is None else read_texts(names)
+        yield block, None if ids is None else ids.to_pylist()
+
+
+def code_rows(
+    batches: Iterable[pa.RecordBatch], schema: Schema
+) -> Iterator[tuple[pa.RecordBatch, Block, npt.NDArray[np.bool_]]]:
+    """Each batch, the codes of all its rows, and which of them the schema does not drop."""
+    coders = [(attribute.source_column, coder(attribute)) for attribute in schema.attributes]
+    for batch in batches:
+        columns = [code(batch.column(name)) for name, code in coders]
+        masks = [column.kept for column in columns if column.kept is not None]
+        kept = np.logical_and.reduce(masks) if masks else np.ones(len(batch), dtype=np.bool_)
+        yield batch, tuple(column.codes for column in columns), kept
 
 
 def _sliced(batches: Iterable[pa.RecordBatch], most_rows: int | None) -> Iterator[pa.RecordBatch]:

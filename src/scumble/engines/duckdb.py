@@ -17,8 +17,10 @@ import pyarrow as pa
 
 from scumble.engines.chunked_counts import count_in_chunks
 from scumble.engines.coding import code_blocks, code_type
+from scumble.engines.contributions import NO_KEY, REPEAT_STEP, read_contributions
 from scumble.engines.counting import count_blocks
 from scumble.model.counts import Block, Counts, Tabulation
+from scumble.model.persons import Persons
 from scumble.model.schema import Schema
 
 MEMORY_LIMIT = "1GB"
@@ -45,27 +47,61 @@ class DuckDBEngine:
                 str(path / "coded.duckdb"),
                 config={"memory_limit": MEMORY_LIMIT, "temp_directory": str(path / "spill")},
             )
-            self._connection.execute(f"CREATE TABLE coded ({columns})")
+            bounding = "" if schema.persons is None else ", inside BOOLEAN, person VARCHAR, hash UBIGINT"
+            self._connection.execute(f"CREATE TABLE coded ({columns}{bounding})")
         except BaseException:
             self._folder.cleanup()
             raise
 
     @classmethod
-    def open(cls, batches: Iterable[pa.RecordBatch], schema: Schema) -> "DuckDBEngine":
+    def open(cls, batches: Iterable[pa.RecordBatch], schema: Schema, *, key: bytes = NO_KEY) -> "DuckDBEngine":
         engine = cls(schema)
-        names = [_column(place) for place in range(len(schema.attributes))]
         try:
-            for block in code_blocks(batches, schema):
-                coded = pa.table([pa.array(codes) for codes in block], names=names)
-                with _translated_failures():
-                    engine._connection.register("block", coded)
-                    engine._connection.execute("INSERT INTO coded SELECT * FROM block")
-                    engine._connection.unregister("block")
-                engine._rows += len(coded)
+            if schema.persons is None:
+                for block in code_blocks(batches, schema):
+                    engine._insert(*block)
+            else:
+                for part in read_contributions(batches, schema, schema.persons, key):
+                    engine._insert(*part.block, part.inside, part.persons, part.hashes)
+                engine._bound(schema.persons)
+            with _translated_failures():
+                (engine._rows,) = engine._connection.sql("SELECT count(*) FROM coded").fetchall()[0]
         except BaseException:
             engine.close()
             raise
         return engine
+
+    def _insert(self, *columns: Any) -> None:
+        rows = pa.table([pa.array(column) for column in columns], names=[str(place) for place in range(len(columns))])
+        with _translated_failures():
+            self._connection.register("block", rows)
+            self._connection.execute("INSERT INTO coded SELECT * FROM block")
+            self._connection.unregister("block")
+
+    def _bound(self, persons: Persons) -> None:
+        """Keep the rows that `scumble.engines.contributions.kept_rows` would keep, then drop the ids."""
+        columns = ", ".join(_column(place) for place in range(len(self._schema.attributes)))
+        most = persons.rows_each_at_most
+        with _translated_failures():
+            self._connection.execute(
+                f"""CREATE TABLE bounded AS
+                WITH crowded AS (SELECT person FROM coded GROUP BY person HAVING count(*) > {most}),
+                numbered AS (
+                    SELECT *, row_number() OVER (PARTITION BY person, hash) - 1 AS repeat
+                    FROM coded SEMI JOIN crowded USING (person)
+                ),
+                ranked AS (
+                    SELECT *, row_number() OVER (
+                        PARTITION BY person
+                        ORDER BY (hash::HUGEINT + repeat::HUGEINT * {REPEAT_STEP}) % {1 << 64}
+                    ) AS place
+                    FROM numbered
+                )
+                SELECT {columns} FROM ranked WHERE inside AND place <= {most}
+                UNION ALL SELECT {columns} FROM coded ANTI JOIN crowded USING (person) WHERE inside"""
+            )
+            self._connection.execute("DROP TABLE coded")
+            self._connection.execute("ALTER TABLE bounded RENAME TO coded")
 
     @property
     def rows(self) -> int:

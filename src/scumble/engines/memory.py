@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from scumble.engines.chunked_counts import count_in_chunks
 from scumble.engines.coding import code_blocks
+from scumble.engines.contributions import NO_KEY, bounded_blocks
 from scumble.engines.counting import count_blocks
 from scumble.model.counts import Block, Counts, Tabulation
 from scumble.model.schema import Schema
@@ -21,8 +22,10 @@ class MemoryEngine:
         self._schema = schema
 
     @classmethod
-    def open(cls, batches: Iterable[pa.RecordBatch], schema: Schema) -> "MemoryEngine":
-        return cls(list(code_blocks(batches, schema)), schema)
+    def open(cls, batches: Iterable[pa.RecordBatch], schema: Schema, *, key: bytes = NO_KEY) -> "MemoryEngine":
+        persons = schema.persons
+        blocks = code_blocks(batches, schema) if persons is None else bounded_blocks(batches, schema, persons, key)
+        return cls(list(blocks), schema)
 
     @property
     def rows(self) -> int:

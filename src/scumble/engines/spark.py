@@ -17,7 +17,9 @@ import pyarrow as pa
 
 from scumble.engines.chunked_counts import count_in_chunks
 from scumble.engines.coding import code_blocks
+from scumble.engines.contributions import NO_KEY, bounded_blocks
 from scumble.engines.counting import count_blocks
+from scumble.engines.spark_contributions import bounded_rows, coded_blocks
 from scumble.model.counts import Block, Counts, Integers, Tabulation, fine_shape
 from scumble.model.schema import Schema
 from scumble.sources.spark import (
@@ -54,13 +56,20 @@ class SparkEngine:
             raise
 
     @classmethod
-    def open(cls, batches: Iterable[pa.RecordBatch], schema: Schema) -> "SparkEngine":
+    def open(cls, batches: Iterable[pa.RecordBatch], schema: Schema, *, key: bytes = NO_KEY) -> "SparkEngine":
         """Code the rows on the executors. Rows that Spark did not read are coded here and sent to the executors."""
         context = session().sparkContext
+        persons = schema.persons
         if isinstance(batches, SparkBatches):
             public = context.broadcast(schema)
-            return cls(batches.messages(lambda part: _coded(part, public.value)), schema, batches.where)
-        messages = [write_message(batch) for batch in _coded(batches, schema)]
+            if persons is not None:
+                batches = bounded_rows(batches, schema, persons, key)
+                return cls(
+                    batches.messages(lambda part: _joined(coded_blocks(part, public.value))), schema, batches.where
+                )
+            return cls(batches.messages(lambda part: _joined(code_blocks(part, public.value))), schema, batches.where)
+        blocks = code_blocks(batches, schema) if persons is None else bounded_blocks(batches, schema, persons, key)
+        messages = [write_message(batch) for batch in _joined(blocks)]
         parts = min(max(len(messages), 1), context.defaultParallelism)
         return cls(context.parallelize(messages, parts), schema, "the rows")
 
@@ -101,11 +110,11 @@ class SparkEngine:
         self._coded.unpersist()
 
 
-def _coded(batches: Iterable[pa.RecordBatch], schema: Schema) -> Iterator[pa.RecordBatch]:
+def _joined(blocks: Iterable[Block]) -> Iterator[pa.RecordBatch]:
     """Coded rows as batches of about BLOCK_ROWS."""
-    names = [str(place) for place in range(len(schema.attributes))]
     waiting: list[pa.RecordBatch] = []
-    for block in code_blocks(batches, schema):
+    for block in blocks:
+        names = [str(place) for place in range(len(block))]
         waiting.append(pa.record_batch([pa.array(codes) for codes in block], names=names))
         if sum(map(len, waiting)) >= BLOCK_ROWS:
             yield pa.concat_batches(waiting)

@@ -44,7 +44,7 @@ def charged_rows(
     ledger: Ledger, receipt: Receipt, engine: str, source: Source, schema: Schema, report: Progress
 ) -> Iterator[Engine]:
     """Open the rows that a reservation pays for, after the ledger has recorded their fingerprint."""
-    with _opened(engine, source, schema, report) as rows:
+    with _opened(engine, source, schema, report, ledger.contribution_key) as rows:
         sizes = [attribute.domain.size for attribute in schema.attributes]
         sums = rows.add_up(partial(row_sums, sizes=sizes, key=ledger.key))
         with aborting(Abort.LEDGER):
@@ -63,10 +63,10 @@ def aborting(reason: Abort) -> Iterator[None]:
 
 
 @contextmanager
-def _opened(engine: str, source: Source, schema: Schema, report: Progress) -> Iterator[Engine]:
+def _opened(engine: str, source: Source, schema: Schema, report: Progress, key: bytes) -> Iterator[Engine]:
     batches = source.batches(schema.columns_read, lambda done, total: report("reading rows", done, total))
     with aborting(Abort.SOURCE):
-        rows = ENGINES[engine].open(batches, schema)
+        rows = ENGINES[engine].open(batches, schema, key=key)
     try:
         if schema.unit is Unit.REPLACE and rows.rows != schema.rows:
             raise InputError(

@@ -23,7 +23,7 @@ from scumble.flows.plan import refuse_private_rows, schema_of
 from scumble.flows.progress import Progress
 from scumble.methods import method_and_parameters
 from scumble.methods.method import Method, Params
-from scumble.methods.persons import plan_release, refuse_persons, run_release
+from scumble.methods.persons import plan_release, run_release
 from scumble.model.budget import budget_text
 from scumble.model.display import Displayed, Summary
 from scumble.model.guarantee import to_json
@@ -125,7 +125,6 @@ def release(
         public = schema_of(schema)
         refuse_private_rows(public)
         chosen, settings = method_and_parameters(method, parameters)
-        refuse_persons(public, "`scumble release`, in this version,")
         planned = plan_release(chosen, public, settings)
         check_accepted(planned.guarantee, accept)
         source = open_source(data, delimiter=delimiter, engine=engine)

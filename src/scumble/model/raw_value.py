@@ -37,6 +37,8 @@ _PANDAS_MISSING = {"NAType", "NaTType"}
 """The types of pandas' own missing values, which need no import of pandas."""
 _LEAST_EXPONENT = -400
 """Decimals closer to zero are read as the nearest double, which is zero: their plain text could fill the memory."""
+_LONGEST_ID = 400
+"""Numbers with more digits cannot be ids: their plain text could fill the memory."""
 _EPOCH = datetime(1970, 1, 1)
 _FIRST_SECOND = (datetime.min - _EPOCH) // timedelta(seconds=1)
 _LAST_SECOND = (datetime.max - _EPOCH) // timedelta(seconds=1)
@@ -91,6 +93,32 @@ def canonical(value: object) -> Canonical:
         case _ if type(value).__name__ in _PANDAS_MISSING:
             return _MISSING
     return _time_reading(value)
+
+
+def id_text(value: object, *, inferred: bool = False) -> str:
+    """The text by which persons are compared; empty for an id that is missing, empty or cannot be read.
+
+    It is the canonical text, except that whole numbers and Decimals keep all their digits. A float of 2^53 or more is
+    not exact enough for an id, so it is empty. `inferred` says that the type of the column was chosen by its values, as
+    pandas does: there every number of 2^53 or more is empty, because one missing id would turn all ids into floats.
+
+    >>> [id_text(value) for value in ("7", 7, 7.0, 2**53 + 1, float(2**53), None, b"\\xff")]
+    ['7', '7', '7', '9007199254740993', '', '', '']
+    >>> id_text(2**53 + 1, inferred=True)
+    ''
+    """
+    kind, text = canonical(value)
+    if kind is not ValueKind.NUMBER:
+        return text
+    if abs(float(text)) < EXACT:
+        return text
+    exact = (
+        value if isinstance(value, Decimal) else Decimal(int(value)) if isinstance(value, int | np.integer) else None
+    )
+    if inferred or exact is None or not exact.is_finite() or exact.adjusted() > _LONGEST_ID:
+        return ""
+    text = f"{exact:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _time_reading(value: object) -> Canonical:

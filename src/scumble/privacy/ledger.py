@@ -9,6 +9,8 @@ The chain detects edits. It cannot prevent forgery by the owner: whoever can wri
 Each published release contains the hash of its entry, which a replaced ledger would lack.
 """
 
+import hashlib
+import hmac
 import re
 import shlex
 import sqlite3
@@ -81,6 +83,15 @@ class Ledger:
     def key(self) -> bytes:
         """The secret key of `scumble.privacy.fingerprint`. Never write it anywhere else."""
         return self._key
+
+    @property
+    def contribution_key(self) -> bytes:
+        """The key that decides which rows of a person are used, the same in every release of this ledger.
+
+        It does not depend on the dataset's name: otherwise the same rows under two names would keep different rows, and
+        their fingerprints would differ.
+        """
+        return hmac.new(self._key, b"scumble rows of persons/1", hashlib.sha256).digest()
 
     def reserve(
         self,

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.errors import InputError
-from scumble.sources.object_column import ObjectType, object_column
+from scumble.sources.object_column import INFERRED_TYPES, ObjectType, object_column
 from scumble.sources.source import RowProgress, Source
 
 BATCH_ROWS = 1 << 16
@@ -92,6 +92,7 @@ class PandasSource:
                     whole[name][rows] if name in whole else _objects(each.to_numpy()[rows])
                     for name, each in zip(columns, series, strict=True)
                 ],
+                {INFERRED_TYPES: b""},
             )
 
 
@@ -116,8 +117,11 @@ def frame_source(frame: Any) -> Source:
     )
 
 
-def _in_batches(names: Sequence[str], columns: Sequence[pa.Array | pa.ChunkedArray]) -> Iterator[pa.RecordBatch]:
-    yield from pa.Table.from_arrays(columns, names=list(names)).to_batches(max_chunksize=BATCH_ROWS)
+def _in_batches(
+    names: Sequence[str], columns: Sequence[pa.Array | pa.ChunkedArray], metadata: dict[bytes, bytes] | None = None
+) -> Iterator[pa.RecordBatch]:
+    table = pa.Table.from_arrays(columns, names=list(names), metadata=metadata)
+    yield from table.to_batches(max_chunksize=BATCH_ROWS)
 
 
 def _pandas_frame(frame: Any) -> Any:

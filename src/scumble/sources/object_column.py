@@ -13,6 +13,8 @@ import pyarrow as pa
 
 from scumble.model.raw_value import ValueKind, canonical
 
+INFERRED_TYPES = b"scumble.inferred-types"
+"""A key in the metadata of batches whose types were chosen by the values of the table, as pandas chooses them."""
 OFF_DOMAIN = object()
 """Stands for every value that cannot be read."""
 
