@@ -10,11 +10,15 @@ from collections import Counter
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from chi_square import chi_square_rejects
 
+from scumble import noise_model, perturb
 from scumble.errors import InputError
 from scumble.model.grid import Grid
 from scumble.model.local.noise_law import TOTAL
@@ -23,9 +27,9 @@ from scumble.model.local.randomized_attribute import RandomizedAttribute
 from scumble.model.local.randomizers import Gaussian, Laplace, RandomizedResponse, Randomizer, Retained, Uniform
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Tree
-from scumble.model.values import text_of
+from scumble.model.values import code_of, text_of
 from scumble.privacy.noise import KeyedWords, Keying, RowNumbers, SystemWords, Words
-from scumble.privacy.perturber import Perturber, owners_code, perturb_block
+from scumble.privacy.perturber import Perturber, perturb_block
 
 DRAWS = 60_000
 SECRET = bytes(range(32))
@@ -242,7 +246,7 @@ def test_a_client_blurs_as_the_file_does_and_always_alike(model: NoiseModel) -> 
     reports = [client.perturb(person, entity=str(place)) for place, person in enumerate(people)]
     assert reports == [Perturber(model, secret=SECRET).perturb(p, entity=str(place)) for place, p in enumerate(people)]
     columns = {
-        name: np.array([owners_code(SCHEMA[name], person[name]) for person in people])  # type: ignore[arg-type]
+        name: np.array([code_of(SCHEMA[name], person[name]) for person in people])  # type: ignore[arg-type]
         for name in ("n", "k")
     }
     names = [str(place) for place in range(len(people))]
@@ -277,18 +281,69 @@ def test_a_missing_number_stays_missing_and_others_do_not_become_so() -> None:
 
 @pytest.mark.parametrize(("value", "code"), [(-50, 0), (0, 0), (29.99, 29), (30, 29), (1e300, 29), ("7", 7)])
 def test_numbers_off_the_range_are_clamped_on_a_client(value: float | str, code: int) -> None:
-    assert owners_code(NUMBER, value) == code
+    assert code_of(NUMBER, value) == code
 
 
-@pytest.mark.parametrize("value", ["x", float("nan"), None, ""])
-def test_a_value_that_is_not_a_number_is_reported_to_its_owner(value: float | str | None) -> None:
-    with pytest.raises(InputError, match="'n'"):
-        owners_code(NUMBER, value)
+ODD = [
+    None,
+    "",
+    "x",
+    "e",
+    float("nan"),
+    float("inf"),
+    b"\xff",
+    "\ud800",
+    10**5000,
+    -(10**400),
+    Decimal("1E+999999"),
+    [1],
+]
 
 
-def test_unknown_categories_absent_values_and_weak_secrets_are_refused() -> None:
-    with pytest.raises(InputError, match="no value of its domain"):
-        owners_code(KIND, "e")
+@pytest.mark.parametrize("number", ODD, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("kind", [*ODD, "a"], ids=lambda value: type(value).__name__)
+def test_every_record_gives_a_report_under_local_privacy(number: Any, kind: Any) -> None:
+    """A report that is not sent would reveal a value. The report is that of the table, which clamps such values."""
+    model = for_epsilon(SCHEMA, epsilon="1")
+    report = Perturber(model, secret=SECRET).perturb({"n": number, "k": kind}, entity="me")
+    clamped = {
+        name: code_of(replace(SCHEMA[name], outside=Outside.CLAMP), value)
+        for name, value in (("n", number), ("k", kind))
+    }
+    columns = {name: np.array([code]) for name, code in clamped.items()}
+    file = perturb_block(model, columns, words=KeyedWords(SECRET), entities=["me"])
+    assert report == {name: text_of(model.published[name].domain, int(file[name][0])) for name in ("n", "k")}
+
+
+def test_a_client_reports_as_the_table_of_perturb_does(tmp_path: Path) -> None:
+    """One table with an odd record, and the same records on their owners' devices."""
+    model = noise_model(SCHEMA, epsilon="1")
+    records = [{"n": 7, "k": "a"}, {"n": 1e300, "k": "unknown"}, {"n": None, "k": None}, {"n": "x", "k": "b"}]
+    frame = pd.DataFrame(records, dtype=object).assign(id=["0", "1", "2", "3"])
+    perturb(frame, schema=SCHEMA, out=tmp_path / "out", secret=SECRET, entity="id", epsilon="1")
+    table = pd.read_csv(tmp_path / "out" / "table.csv", dtype=str).to_dict("records")
+    client = Perturber(model, secret=SECRET)
+    assert table == [client.perturb(record, entity=str(place)) for place, record in enumerate(records)]  # type: ignore[arg-type]
+
+
+def test_what_a_table_drops_gives_no_report() -> None:
+    """Interval privacy follows `outside: drop`, and so does an attribute that is reported without noise."""
+    for model in (for_privacy(SCHEMA, privacy="100%"), for_epsilon(SCHEMA, epsilon="1", truthful=["k"])):
+        client = Perturber(model, secret=SECRET)
+        assert set(client.perturb({"n": -5, "k": "a"})) == {"n", "k"}
+        for value in ("e", None, 10**5000):
+            with pytest.raises(InputError, match="leaves out records with such a value of 'k'"):
+                client.perturb({"n": 1, "k": value})
+
+
+def test_the_owner_is_shown_what_is_wrong_with_a_record() -> None:
+    client = Perturber(for_epsilon(SCHEMA, epsilon="1"), secret=SECRET)
+    assert client.flaws({"n": 1, "k": "a"}) == {}
+    assert client.flaws({"n": "x", "k": "e"}) == {"n": "not a number", "k": "unknown category"}
+    assert client.flaws({"n": 10**5000, "k": None}) == {"n": "outside the range", "k": "missing"}
+
+
+def test_absent_attributes_and_weak_secrets_are_refused() -> None:
     model = for_epsilon(SCHEMA, epsilon="1")
     with pytest.raises(InputError, match="has no 'k'"):
         Perturber(model, secret=SECRET).perturb({"n": 1})

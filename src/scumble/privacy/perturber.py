@@ -8,6 +8,7 @@ the noise model. The values of a record get independent words, so the epsilons o
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +16,12 @@ import numpy.typing as npt
 from scumble.errors import InputError
 from scumble.model.counts import Integers
 from scumble.model.grid import Grid
+from scumble.model.guarantee import LocalDP
 from scumble.model.local.noise_model import NoiseModel
 from scumble.model.local.randomized_attribute import RandomizedAttribute
 from scumble.model.raw_value import Value
-from scumble.model.schema import Attribute
-from scumble.model.values import Flaw, category_text, read_value, text_of
+from scumble.model.schema import Attribute, Outside
+from scumble.model.values import code_of, read_value, text_of
 from scumble.privacy.noise import KeyedWords, Keying, RowNumbers, SystemWords, Words
 
 FIRST = np.ones(1, dtype=np.int64)
@@ -93,10 +95,37 @@ class Perturber:
     def perturb(self, record: Mapping[str, Value], *, entity: str = "") -> dict[str, str]:
         """The perturbed record as text, as in the published table.
 
-        `record` needs every reported attribute, the class included. `entity` distinguishes the people, or things, that
-        share one secret; leave it out only if each person has their own secret. The report is that of the entity's
-        first row in a table.
+        `record` needs every reported attribute, the class included; None is a missing value. A value is read as in a
+        table. Under local differential privacy a covered value always gives a report, even if it is not in the domain:
+        a report that is not sent would reveal it. `flaws` says to the owner what is wrong with a record. `entity`
+        distinguishes the people, or things, that share one secret; leave it out only if each person has their own
+        secret. The report is that of the entity's first row in a table.
+
+        Raises `InputError` for a record that a table leaves out: if the schema says `outside: drop` for an attribute
+        that is not covered by local differential privacy.
         """
+        result = {}
+        for name, attribute in self._read(record).items():
+            code = code_of(attribute, record[name])
+            if code is None:
+                raise InputError(
+                    f"The schema leaves out records with such a value of {name!r} (`outside: drop`). Correct the "
+                    "value, or send no report: a table would leave it out, too."
+                )
+            perturbed = _perturb_codes(self._model[name], np.array([code]), self._words, [entity], FIRST)
+            result[name] = text_of(self._model.published[name].domain, int(perturbed[0]))
+        return result
+
+    def flaws(self, record: Mapping[str, Value]) -> dict[str, str]:
+        """What is wrong with a record, by attribute: missing, not in the domain, not a number, outside the range.
+
+        For the eyes of the record's owner only. Do not let it decide whether a report is sent.
+        """
+        readings = {name: read_value(attribute, record[name]) for name, attribute in self._read(record).items()}
+        return {name: reading.flaw.value for name, reading in readings.items() if reading.flaw is not None}
+
+    def _read(self, record: Mapping[str, Value]) -> dict[str, Attribute]:
+        """The reported attributes, with the rules by which their values are read."""
         model = self._model
         missing = [name for name in model.reported if name not in record]
         if missing:
@@ -104,29 +133,8 @@ class Perturber:
                 f"The record has no {missing[0]!r}. Give every attribute that the noise model reports, the class "
                 "included (None if the value is missing), or withhold the attribute in the noise model."
             )
-        result = {}
-        for name in model.reported:
-            code = owners_code(model.schema[name], record[name])
-            perturbed = _perturb_codes(model[name], np.array([code]), self._words, [entity], FIRST)
-            result[name] = text_of(model.published[name].domain, int(perturbed[0]))
-        return result
-
-
-def owners_code(attribute: Attribute, value: Value) -> int:
-    """The code of one value, the same as in a table. Refuses a value that a table would drop or cannot read.
-
-    Only the owner of the value sees the message.
-    """
-    reading = read_value(attribute, value)
-    name, missing = attribute.name, attribute.missing_code
-    match reading.flaw:
-        case Flaw.MISSING if missing is None:
-            raise InputError(f"{name!r} is empty, and the schema has no missing value for it. Withhold it.")
-        case Flaw.UNKNOWN:
-            raise InputError(f"{name!r} is {value!r}, no value of its domain. Use a leaf exactly as written.")
-        case Flaw.UNREADABLE:
-            raise InputError(f"{name!r} is {value!r}, not a number. Give one, or withhold it.")
-    if reading.code is None:
-        shown = category_text(value)
-        raise InputError(f"{name!r} is {shown}, outside its public range, and the schema drops such values.")
-    return reading.code
+        covered = model.guarantee.covers if isinstance(model.guarantee, LocalDP) else ()
+        return {
+            name: replace(model.schema[name], outside=Outside.CLAMP) if name in covered else model.schema[name]
+            for name in model.reported
+        }
