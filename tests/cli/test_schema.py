@@ -140,3 +140,40 @@ def test_a_check_recommends_a_reason(folder: Path) -> None:
     (folder / "schema.yaml").write_text(reasoned)
     assert "Without a reason why the domain is public: job, income." in scumble("schema", "check", "schema.yaml").out
     assert scumble("schema", "check", "schema.yaml", "--json").json["without_reason"] == ["job", "income"]
+
+
+def test_proposals_are_written_only_on_request_and_are_unconfirmed(folder: Path) -> None:
+    (folder / "people.csv").write_text(people(50).replace("Dancer", "Singer") + ",Writer,no\n250,Writer,no\n")
+    before = sorted(folder.iterdir())
+    assert scumble("schema", "check", "schema.yaml", "people.csv", "--rows").code == 0
+    assert sorted(folder.iterdir()) == before
+    ended = scumble("schema", "check", "schema.yaml", "people.csv", "--rows", "--propose", "proposed.yaml")
+    assert ended.code == 0, ended.err
+    assert "PRIVATE: proposed.yaml proposes other domains for age, job" in ended.out
+    text = (folder / "proposed.yaml").read_text()
+    assert text.startswith("# PRIVATE: proposals derived from the rows")
+    assert "# Proposal: 1 further values of the rows, below the root." in text
+    made = read_schema(folder / "proposed.yaml")
+    assert {each.name for each in made.attributes if each.unconfirmed} == {"age", "job"}
+    assert made["age"].missing == "?"
+    found = scumble("schema", "check", "proposed.yaml", "people.csv", "--rows", "--json").json["rows"]
+    assert (found["rows"], found["kept"], found["advice"]) == (52, 52, [])
+    assert "unconfirmed" in scumble("release", "people.csv", "--schema", "proposed.yaml", "--out", "made").error
+
+
+def test_nothing_is_written_where_nothing_is_proposed(folder: Path) -> None:
+    words = ("schema", "check", "schema.yaml", "people.csv", "--rows", "--propose", "proposed.yaml")
+    assert scumble(*words, "--json").json["proposal"] is None
+    assert "There is nothing to propose, so proposed.yaml was not written." in scumble(*words).out
+    assert not (folder / "proposed.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [(["--propose", "new.yaml"], "Pass --rows"), (["--rows", "--propose", "schema.yaml"], "exists")],
+)
+def test_proposals_that_are_refused(folder: Path, words: list[str], message: str) -> None:
+    ended = scumble("schema", "check", "schema.yaml", "people.csv", *words)
+    assert ended.code == 2
+    assert message in ended.error
+    assert (folder / "schema.yaml").read_text() == SCHEMA

@@ -71,3 +71,17 @@ def test_a_branch_is_not_a_leaf() -> None:
 def test_values_that_all_fit_need_no_advice() -> None:
     nothing = dict.fromkeys(("missing", "unknown", "unreadable", "outside", "dropped", "clamped"), 0)
     assert list(advice_of(PAY, AttributeRows(name="pay", rows=5, **nothing, commonest=(), exact=True))) == []
+
+
+def test_values_with_the_same_problem_share_one_line() -> None:
+    said = advice(PAY, [*["1,234.50"] * 3, "2,000.00", "3,000.00", "4,000.00", "5"])
+    assert said.count("\n") == 0
+    assert "pay: '1,234.50', '2,000.00', '3,000.00', '4,000.00' are not read as numbers (6 times)." in said
+    assert "Each looks like a thousands separator" in said
+
+
+def test_categories_with_the_same_problem_share_one_line() -> None:
+    lines = advice(TOWN, ["Koeln", "KÖLN", "BONN", "Trier", "{x}"]).splitlines()
+    assert "town: 'Koeln' (for 'Köln'), 'KÖLN' (for 'Köln'), 'BONN' (for 'Bonn') are off the domain 3 times" in lines[1]
+    assert "town: 'Trier', '{x}' are off the domain 2 times: add them to the schema" in lines[2]
+    assert len(lines) == 3

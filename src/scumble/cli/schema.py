@@ -1,7 +1,7 @@
 """`scumble schema`: draft, check, confirm, format, hierarchy."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pyarrow as pa
 import typer
@@ -17,6 +17,7 @@ from scumble.files.schema_draft import draft as draft_with_comments
 from scumble.files.schema_file import json_schema, read_schema
 from scumble.flows.check_rows import PRIVATE, RowsCheck, check_rows
 from scumble.flows.plan import refuse_private_rows
+from scumble.flows.row_proposals import proposal_heading, propose
 from scumble.model.grid import Grid
 from scumble.model.schema import Attribute
 from scumble.model.taxonomy import Tree
@@ -83,6 +84,10 @@ def check(
     rows: Annotated[
         bool, typer.Option("--rows", help="Also read the rows and report, for you only, how they fit the schema.")
     ] = False,
+    proposal: Annotated[
+        Path | None,
+        typer.Option("--propose", help="With --rows: write a schema with proposals into this file. It is private."),
+    ] = None,
     delimiter: Delimiter = ",",
     json: Json = False,
 ) -> None:
@@ -91,16 +96,25 @@ def check(
     refuse_private_rows(public)
     if rows and data is None:
         raise InputError("`--rows` reads the rows of a table, and none was given. Name it: schema check SCHEMA DATA.")
+    if proposal is not None and not rows:
+        raise InputError("`--propose` needs the rows. Pass --rows as well.")
+    if proposal is not None and proposal.exists():
+        raise InputError(f"{proposal} exists already and is not overwritten. Give another --propose.")
     checked = None
     if data is not None and rows:
         checked = check_rows(public, data, delimiter=delimiter_of(delimiter))
     elif data is not None:
         check_columns(open_source(data, delimiter=delimiter_of(delimiter)), public.columns)
+    proposed = None if checked is None or proposal is None else propose(public, checked)
+    if proposal is not None and checked is not None and proposed is not None:
+        proposal.write_text(proposed.text(proposal_heading(checked)), encoding="utf-8")
     unconfirmed = [attribute.name for attribute in public.attributes if attribute.unconfirmed]
     unexplained = [each.name for each in public.attributes if not each.unconfirmed and each.public_because is None]
     if json:
         sizes = {attribute.name: attribute.domain.size for attribute in public.attributes}
-        found = {} if checked is None else {"rows": checked.to_json()}
+        found: dict[str, Any] = {} if checked is None else {"rows": checked.to_json()}
+        if proposal is not None:
+            found["proposal"] = None if proposed is None else str(proposal)
         print_json(
             {
                 "schema": str(schema),
@@ -129,6 +143,13 @@ def check(
         )
     if checked is not None:
         print_rows_check(checked)
+    if proposal is not None and proposed is None:
+        out.print(f"There is nothing to propose, so {proposal} was not written.")
+    elif proposed is not None:
+        print_text(
+            f"PRIVATE: {proposal} proposes other domains for {', '.join(proposed.comments)}, derived from the rows. "
+            "Keep only what is public knowledge, then confirm it with `scumble schema confirm`."
+        )
 
 
 @schema_app.command()

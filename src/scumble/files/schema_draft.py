@@ -187,9 +187,15 @@ def _looks_like(values: list[str]) -> str:
 
 def _grid(numbers: np.ndarray[tuple[int], np.dtype[np.float64]], *, whole: bool) -> Grid | None:
     """About a hundred cells of a round width that cover the values."""
-    if len(numbers) == 0:
-        return None
-    low, high = float(numbers.min()), float(numbers.max())
+    return covering_grid(float(numbers.min()), float(numbers.max()), whole=whole) if len(numbers) else None
+
+
+def covering_grid(low: float, high: float, *, whole: bool = False) -> Grid:
+    """A regular grid of about a hundred cells of a round width that covers both numbers; whole cells for whole numbers.
+
+    >>> covering_grid(0.3, 83.2).edges
+    (Decimal('0'), Decimal('84'))
+    """
     width = (high - low) / 100 or 1e-6 * max(1.0, abs(low))  # a constant column gets one narrow cell
     width = max(width, 4 * math.ulp(max(abs(low), abs(high))), 1.0 if whole else 0.0)
     step = Decimal(10) ** int(np.ceil(np.log10(width)))

@@ -5,6 +5,7 @@ by any guarantee. What is wrong with a value is decided by `scumble.model.values
 decided by the coders of `scumble.engines.coding`, which every release uses.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,12 +18,14 @@ import pyarrow as pa
 
 from scumble.engines.arrow_values import distinct_values, python_values, shown_text
 from scumble.engines.coding import coder, read_numbers
+from scumble.files.schema_draft import LARGEST
 from scumble.flows.plan import schema_of
-from scumble.flows.row_advice import AttributeRows, FlawedValue, advice_of
+from scumble.flows.row_advice import SENTINELS, AttributeRows, FlawedValue, advice_of
 from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit
+from scumble.model.raw_value import ValueKind, canonical
 from scumble.model.schema import Attribute, Schema
-from scumble.model.values import Flaw, read_value
+from scumble.model.values import Flaw, number_of, read_value
 from scumble.sources import check_columns, open_source
 
 PRIVATE = (
@@ -35,6 +38,8 @@ LONGEST_VALUE = 200
 """Values are shown up to this number of characters."""
 SHOWN = 5
 """The commonest flawed values that are reported for an attribute."""
+PROPOSED = 100
+"""So many flawed values of an attribute are kept for a proposed schema."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +117,8 @@ class _Tally:
         self.attribute = attribute
         self._code = coder(attribute)
         self._flaws: Counter[Flaw] = Counter()
-        self._values: Counter[tuple[Flaw, str]] = Counter()
+        self._values: Counter[tuple[Flaw, str, bool]] = Counter()
+        self._lowest, self._highest = math.inf, -math.inf
         self._dropped = self._clamped = 0
         self._pruned = False
 
@@ -128,14 +134,27 @@ class _Tally:
                 coded_as_missing = flaw is Flaw.MISSING and self.attribute.missing_code is not None
                 self._clamped += 0 if reading.code is None or coded_as_missing else times
                 self._flaws[flaw] += times
-                self._values[flaw, shown_text(value)[:LONGEST_VALUE]] += times
+                self._add_value(flaw, value, times)
         if len(self._values) > 2 * MOST_DISTINCT:
             self._values = Counter(dict(self._values.most_common(MOST_DISTINCT)))
             self._pruned = True
         return kept
 
+    def _add_value(self, flaw: Flaw, value: object, times: int) -> None:
+        text, kind = shown_text(value), canonical(value)[0]
+        nameable = kind is not ValueKind.OFF and len(text) <= LONGEST_VALUE
+        self._values[flaw, text[:LONGEST_VALUE], nameable] += times
+        if flaw is Flaw.OUTSIDE and not SENTINELS.fullmatch(text):
+            number = number_of(value)
+            if number is not None and abs(number) < LARGEST:
+                self._lowest, self._highest = min(self._lowest, number), max(self._highest, number)
+
     def result(self, rows: int) -> AttributeRows:
-        common = [(key, times) for key, times in self._values.most_common() if key[0] is not Flaw.MISSING]
+        common = [
+            FlawedValue(text=text, flaw=flaw, times=times, nameable=nameable)
+            for (flaw, text, nameable), times in self._values.most_common()
+            if flaw is not Flaw.MISSING
+        ]
         return AttributeRows(
             name=self.attribute.name,
             rows=rows,
@@ -145,8 +164,11 @@ class _Tally:
             outside=self._flaws[Flaw.OUTSIDE],
             dropped=self._dropped,
             clamped=self._clamped,
-            commonest=tuple(FlawedValue(text=text, flaw=flaw, times=times) for (flaw, text), times in common[:SHOWN]),
+            commonest=tuple(common[:SHOWN]),
             exact=not self._pruned,
+            further=tuple(common[SHOWN:PROPOSED]),
+            lowest=self._lowest if math.isfinite(self._lowest) else None,
+            highest=self._highest if math.isfinite(self._highest) else None,
         )
 
 

@@ -7,7 +7,7 @@ import difflib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Outside
@@ -18,6 +18,8 @@ NOTICEABLE = 0.01
 """Advice on missing values and on values outside the range is given from this share of the rows on."""
 SENTINELS = re.compile(r"-?(9{2,}|8{3,})(\.0+)?|-1(\.0+)?")
 """Numbers that often stand for a missing value."""
+MISSING_TEXTS = frozenset({"NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?", "-"})
+"""Texts that often stand for a missing value."""
 SIGNS = (
     (re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?"), "a thousands separator: write 1234.5 for 1,234.5"),
     (re.compile(r"[+-]?\d{1,3}(\.\d{3})*,\d+|[+-]?\d+,\d+"), "a decimal comma: write 1234.5 for 1.234,5"),
@@ -34,6 +36,8 @@ class FlawedValue:
     text: str
     flaw: Flaw
     times: int
+    nameable: bool = True
+    """Whether the text is the value's canonical one, so that a schema can name it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +57,11 @@ class AttributeRows:
     commonest: tuple[FlawedValue, ...]
     exact: bool
     """False: there were too many different values to count each; then the commonest occur at least so often."""
+    further: tuple[FlawedValue, ...] = ()
+    """More flawed values, after the commonest. They are proposed, not shown."""
+    lowest: float | None = None
+    highest: float | None = None
+    """The ends of the finite numbers outside the range, without those that often stand for a missing value."""
 
     @property
     def off_domain(self) -> int:
@@ -73,51 +82,117 @@ class AttributeRows:
         }
 
 
+class _Remedy(NamedTuple):
+    """What to do about a value. Values with the same `key` share one sentence."""
+
+    key: str
+    listed: str
+    """The value, as it is listed among others."""
+    one: str
+    """The sentence about a single value, after its text. `{times}` is how often it occurs."""
+    many: str
+    """The sentence about several values, after their list."""
+
+
 def advice_of(attribute: Attribute, found: AttributeRows) -> Iterator[str]:
-    """What to look at in the schema of one attribute, as sentences."""
+    """What to look at in the schema of one attribute, as sentences: one for each kind of problem."""
     name = attribute.name
     if found.missing and attribute.missing is None and found.missing >= NOTICEABLE * found.rows:
         share = 100 * found.missing / found.rows
         yield f"{name}: {share:.0f} % missing, and the schema has no `missing:`: {_fate(attribute)}. Add `missing:`."
+    groups: dict[str, list[tuple[FlawedValue, _Remedy]]] = {}
     for value in found.commonest:
-        sentence = _category(attribute, value) if isinstance(attribute.domain, Tree) else _number(attribute, value)
-        if sentence:
-            yield f"{name}: {value.text!r} {sentence}"
+        remedy = _category(attribute, value) if isinstance(attribute.domain, Tree) else _number(attribute, value)
+        if remedy is not None:
+            groups.setdefault(remedy.key, []).append((value, remedy))
+    for group in groups.values():
+        yield f"{name}: {_sentence(group)}"
     if found.outside >= max(NOTICEABLE * found.rows, 1) and isinstance(attribute.domain, Grid):
         low, high = attribute.domain.edges[0], attribute.domain.edges[-1]
         fate = "they are dropped" if attribute.outside is Outside.DROP else "they count in the first or last cell"
         yield f"{name}: {found.outside:,} numbers lie outside [{low}, {high}): {fate}. Widen the range, or accept this."
 
 
-def _category(attribute: Attribute, value: FlawedValue) -> str:
-    assert isinstance(attribute.domain, Tree)
-    tree, text = attribute.domain, value.text
+def _sentence(group: list[tuple[FlawedValue, _Remedy]]) -> str:
+    values, remedies = zip(*group, strict=True)
+    times = _times(sum(value.times for value in values))
+    if len(group) == 1:
+        return f"{values[0].text!r} {remedies[0].one.format(times=times)}"
+    return f"{', '.join(remedy.listed for remedy in remedies)} {remedies[0].many.format(times=times)}"
+
+
+def similar_label(tree: Tree, text: str) -> str | None:
+    """The leaf that a text may be a spelling of, if there is one."""
     labels = list(tree.codes)
     folded = {label.strip().casefold(): label for label in labels}
-    like = folded.get(text.strip().casefold()) or next(iter(difflib.get_close_matches(text, labels, n=1)), None)
-    times = f"is off the domain {_times(value.times)}"
-    if any(node.label == text for node in (tree.origin or tree).root.walk()):
-        return f"{times}: it is a branch of the taxonomy, not a leaf. Add a leaf for it below that branch."
-    if like is not None:
-        return f"{times}: the schema has {like!r}. Spell both alike, or {_accept(attribute)}."
-    return f"{times}: add it to the schema, or {_accept(attribute)}."
+    return folded.get(text.strip().casefold()) or next(iter(difflib.get_close_matches(text, labels, n=1)), None)
 
 
-def _number(attribute: Attribute, value: FlawedValue) -> str:
+def _category(attribute: Attribute, value: FlawedValue) -> _Remedy:
+    assert isinstance(attribute.domain, Tree)
+    tree, shown = attribute.domain, repr(value.text)
+    if any(node.label == value.text for node in (tree.origin or tree).root.walk()):
+        return _Remedy(
+            "branch",
+            shown,
+            "is off the domain {times}: it is a branch of the taxonomy, not a leaf. Add a leaf below it.",
+            "are off the domain {times}: they are branches of the taxonomy, not leaves. Add a leaf below each.",
+        )
+    accept, similar = _literal(_accept(attribute)), similar_label(tree, value.text)
+    if similar is not None:
+        return _Remedy(
+            "spelling",
+            f"{shown} (for {similar!r})",
+            f"is off the domain {{times}}: the schema has {_literal(repr(similar))}. Spell both alike, or {accept}.",
+            f"are off the domain {{times}}: the schema spells them differently. Spell both alike, or {accept}.",
+        )
+    return _Remedy(
+        "unknown",
+        shown,
+        f"is off the domain {{times}}: add it to the schema, or {accept}.",
+        f"are off the domain {{times}}: add them to the schema, or {accept}.",
+    )
+
+
+def means_missing(value: FlawedValue) -> bool:
+    """Whether a value is one that often stands for a missing one: a text such as NA, or a repeated -999."""
     if value.flaw is Flaw.OUTSIDE:
-        if SENTINELS.fullmatch(value.text) and value.times > 1:
-            return (
-                f"occurs {_times(value.times)} outside the range: if it means missing, write `missing: {value.text}`."
-            )
-        return ""
+        return SENTINELS.fullmatch(value.text) is not None and value.times > 1
+    return value.text.strip() in MISSING_TEXTS
+
+
+def _number(attribute: Attribute, value: FlawedValue) -> _Remedy | None:
+    shown = repr(value.text)
+    if value.flaw is Flaw.OUTSIDE:
+        if not means_missing(value):
+            return None
+        return _Remedy(
+            "sentinel",
+            shown,
+            f"occurs {{times}} outside the range: if it means missing, write `missing: {value.text}`.",
+            "occur {times} outside the range: if they mean missing, write one of them as `missing:`.",
+        )
     looks = next((meaning for sign, meaning in SIGNS if sign.fullmatch(value.text.strip())), None)
     if looks is not None:
-        return f"is not read as a number ({_times(value.times)}). It looks like {looks}."
-    if attribute.missing is None:
-        return (
-            f"is not a number ({_times(value.times)}): {_fate(attribute)}. If it means missing, add it as `missing:`."
+        return _Remedy(
+            looks,
+            shown,
+            f"is not read as a number ({{times}}). It looks like {looks}.",
+            f"are not read as numbers ({{times}}). Each looks like {looks}.",
         )
-    return f"is not a number ({_times(value.times)}): {_fate(attribute)}."
+    fate = _literal(_fate(attribute))
+    advice = " If it means missing, add it as `missing:`." if attribute.missing is None else ""
+    return _Remedy(
+        "text",
+        shown,
+        f"is not a number ({{times}}): {fate}.{advice}",
+        f"are not numbers ({{times}}): {fate}.{advice.replace('it means', 'one of them means')}",
+    )
+
+
+def _literal(text: str) -> str:
+    """A text as part of a format string."""
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def _fate(attribute: Attribute) -> str:
@@ -135,7 +210,7 @@ def _accept(attribute: Attribute) -> str:
     if attribute.outside is Outside.DROP:
         return "accept the loss of these rows"
     code = attribute.missing_code or 0
-    return f"accept that it is coded as {attribute.domain.labels[code]!r}"
+    return f"accept that such values are coded as {attribute.domain.labels[code]!r}"
 
 
 def _times(times: int) -> str:
