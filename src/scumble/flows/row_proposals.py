@@ -118,14 +118,7 @@ def _categories(
     notes += _notes_on_values(tree, further)
     if not added or not tree.root.children:
         return attribute, []
-    return replace(attribute, domain=_with_leaves(tree, added), missing=label), notes
-
-
-def _with_leaves(tree: Tree, added: list[str]) -> Tree:
-    if tree == Tree.flat(tree.labels):
-        return Tree.flat([*tree.labels, *added])
-    branches = tree.to_nested()[tree.root.label] or {}
-    return Tree.nested({tree.root.label: {**branches, **dict.fromkeys(added)}})
+    return replace(attribute, domain=tree.with_leaves(added), missing=label), notes
 
 
 def _notes_on_values(tree: Tree, values: list[FlawedValue]) -> Iterator[str]:

@@ -97,6 +97,16 @@ class Tree:
             root = f"{root}*"
         return cls.nested({root: dict.fromkeys(labels)})
 
+    def with_leaves(self, labels: Sequence[str]) -> "Tree":
+        """The tree with further leaves below its root, which must have children. They get the last codes.
+
+        >>> Tree.nested({"Any": {"Artist": {"Dancer": None}}}).with_leaves(["Lawyer"]).labels
+        ('Dancer', 'Lawyer')
+        """
+        if self == Tree.flat(self.labels):
+            return Tree.flat([*self.labels, *labels])
+        return Tree.nested({self.root.label: {**(self.to_nested()[self.root.label] or {}), **dict.fromkeys(labels)}})
+
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """The finest values, by code."""
