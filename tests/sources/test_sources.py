@@ -1,6 +1,7 @@
 """Headers and file formats. Every error says what to do, and none repeats the content of a file."""
 
 import gzip
+import io
 import re
 import traceback
 from collections.abc import Callable
@@ -361,7 +362,9 @@ def test_lists_and_records_are_no_values(tmp_path: Path, column: list[Any]) -> N
         assert "the column 'age' contains lists or records" in refusal(data)
 
 
-@pytest.mark.parametrize("thing", [{"age": [42]}, [1, 2], 7, None, pl.LazyFrame({"age": [1]}), np.zeros(3)])
+@pytest.mark.parametrize(
+    "thing", [{"age": [42]}, 7, None, np.zeros(3), pd.Series([1]), pa.array([1]), io.StringIO("age\n1\n")]
+)
 def test_what_is_no_table(thing: Any) -> None:
     assert f"A {type(thing).__name__} is not a table" in refusal(thing)
 

@@ -34,9 +34,9 @@ def audit_(
         Path | None,
         typer.Option("--attacks", metavar="DIR", help="Attack this release folder instead of auditing a method."),
     ] = None,
-    train: Annotated[Path | None, typer.Option("--train", help="With --attacks: the rows in the release.")] = None,
+    train: Annotated[str | None, typer.Option("--train", help="With --attacks: the rows in the release.")] = None,
     control: Annotated[
-        Path | None, typer.Option("--control", help="With --attacks: similar rows that are not in it.")
+        str | None, typer.Option("--control", help="With --attacks: similar rows that are not in it.")
     ] = None,
     delimiter: Delimiter = ",",
     json: Json = False,
@@ -88,7 +88,7 @@ def print_finding(finding: Finding) -> None:
 
 
 def _attack(
-    folder: Path, train: Path | None, control: Path | None, delimiter: str, *, json: bool, report: Path | None
+    folder: Path, train: str | None, control: str | None, delimiter: str, *, json: bool, report: Path | None
 ) -> None:
     if train is None or control is None:
         raise InputError("An attack compares people in the release with a control group. Give --train and --control.")

@@ -27,7 +27,7 @@ def reconstruct(
     folder: Folder,
     out: Annotated[Path, typer.Option("--out", help="The folder to create.", show_default=False)],
     original: Annotated[
-        Path | None, typer.Option(help="The true rows, for comparison; the result is then private.")
+        str | None, typer.Option(help="The true rows, for comparison; the result is then private.")
     ] = None,
     rule: Annotated[
         str, typer.Option(help="smoothed, or paper: Equation 3 and its stopping rule, without a smoothing step.")
@@ -97,7 +97,7 @@ def train(
 def predict(
     *,
     model: Annotated[Path, typer.Argument(help="A model that `mine train` wrote.", show_default=False)],
-    data: Annotated[Path, typer.Option("--data", help="Rows of true values.", show_default=False)],
+    data: Annotated[str, typer.Option("--data", help="Rows of true values.", show_default=False)],
     out: Annotated[Path | None, typer.Option("--out", help="Write the predicted classes into this CSV file.")] = None,
     delimiter: Delimiter = ",",
     json: Json = False,

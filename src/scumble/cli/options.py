@@ -10,7 +10,7 @@ import typer
 from scumble.errors import InputError
 from scumble.methods import METHODS
 
-TABLE = "The table: CSV or Parquet, a pattern of such files, or DATABASE::TABLE."
+TABLE = "The table: a file (CSV, Parquet, ... see docs/sources.md), a pattern of files, or DATABASE::TABLE."
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 SchemaFile = Annotated[Path, typer.Option("--schema", help="The schema file.", show_default=False)]
 MethodName = Annotated[str, typer.Option("--method", help=f"One of: {', '.join(m.name for m in METHODS)}.")]

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from scumble.cli.options import Delimiter, Json, SchemaFile, delimiter_of
+from scumble.cli.options import TABLE, Delimiter, Json, SchemaFile, delimiter_of
 from scumble.cli.output import err, print_json, print_text, progress_bar
 from scumble.errors import InputError
 from scumble.flows.perturb import perturb as perturb_table
@@ -13,7 +13,7 @@ from scumble.flows.perturb import perturb as perturb_table
 
 def perturb(
     *,
-    data: Annotated[Path, typer.Argument(help="The table: CSV or Parquet.", show_default=False)],
+    data: Annotated[str, typer.Argument(help=TABLE, show_default=False)],
     schema: SchemaFile,
     out: Annotated[Path, typer.Option("--out", help="The folder to create.", show_default=False)],
     privacy: Annotated[

@@ -82,9 +82,9 @@ def print_published(published: flow.Published) -> None:
 def evaluate(
     *,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A release folder.", show_default=False)],
-    test: Annotated[Path, typer.Option("--test", help="Raw rows to test on.", show_default=False)],
+    test: Annotated[str, typer.Option("--test", help="Raw rows to test on.", show_default=False)],
     train: Annotated[
-        Path | None, typer.Option("--train", help="The raw rows behind the release, for comparison.")
+        str | None, typer.Option("--train", help="The raw rows behind the release, for comparison.")
     ] = None,
     table: Annotated[
         str | None, typer.Option("--table", help="Which table of the release: table or fine. (default: recommended)")

@@ -22,6 +22,7 @@ from scumble.model.grid import Grid
 from scumble.model.schema import Attribute
 from scumble.model.taxonomy import Tree
 from scumble.sources import CSVSource, check_columns, open_source
+from scumble.sources.object_column import objects_as_text
 
 schema_app = typer.Typer(help="Draft, check and convert schema files.", no_args_is_help=True)
 
@@ -54,7 +55,7 @@ def draft(
         table.validate(full=True)
     except pa.ArrowInvalid:
         raise InputError(f"{data} has text that is not UTF-8, which no schema can name. Convert it to UTF-8.") from None
-    text = draft_with_comments(table, target).text(f"{DRAFT_HEADING}\n{note}".rstrip())
+    text = draft_with_comments(objects_as_text(table), target).text(f"{DRAFT_HEADING}\n{note}".rstrip())
     if to is not None:
         if to.exists():
             raise InputError(f"{to} exists already and is not overwritten. Give another --out.")

@@ -30,7 +30,7 @@ from scumble.model.release import BlurredRelease
 from scumble.model.schema import Outside, Schema
 from scumble.privacy.noise import KeyedWords, Keying, RowNumbers, SystemWords
 from scumble.privacy.perturber import perturb_block
-from scumble.sources import Source, open_source
+from scumble.sources import Source, has_column, open_source
 from scumble.sources.source import RowProgress
 
 BLOCK_ROWS = 1 << 17
@@ -190,7 +190,7 @@ def perturb(
     source = open_source(data, delimiter=delimiter)
     read = reported_schema(noise)
     check_before_reading(source, read)
-    if entity is not None and entity not in source.columns():
+    if entity is not None and not has_column(source, entity):
         raise InputError(f"The table has no column {entity!r}. Give --entity a column name from the header.")
     words = SystemWords() if secret is None or keying is None else KeyedWords(secret, keying)
     rows = RowNumbers()

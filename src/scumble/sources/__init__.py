@@ -3,11 +3,17 @@
 | argument | what is read |
 |---|---|
 | `people.csv`, `people.csv.gz`, `.zst`, `.bz2`, `.lz4` | CSV |
-| `people.parquet` | Parquet |
+| `people.parquet`, `.pq` | Parquet |
+| `people.feather`, `.arrow`, `.ipc` | Feather (version 2) and other Arrow files |
+| `people.orc` | ORC |
 | `people-*.parquet`, `2026/**/*.csv.gz` | all files of the pattern as one table |
 | `people.duckdb::patients` | a table or view of a DuckDB database |
+| `people.sqlite::patients` | a table or view of a SQLite database |
 | `postgresql://user@host/database::public.patients` | a table or view in PostgreSQL |
 | a pandas, polars, Arrow or Spark frame | the frame |
+| a polars LazyFrame, a DuckDB relation, a pyarrow dataset | the result of the query |
+| a RecordBatchReader, or any object that exports an Arrow stream | the stream, once |
+| a list or another iterable of dictionaries | one record for each dictionary |
 """
 
 import glob
@@ -19,12 +25,15 @@ from typing import Any
 import pyarrow as pa
 
 from scumble.errors import InputError
+from scumble.sources.arrow_files import ORCFile, arrow_file
 from scumble.sources.csv import CSVSource
 from scumble.sources.databases import database_table
 from scumble.sources.frames import ArrowSource, frame_source
+from scumble.sources.lazy_frames import lazy_source
 from scumble.sources.parquet import ParquetSource
 from scumble.sources.source import RowProgress, Source
 from scumble.sources.spark import spark_files, spark_frame, to_spark
+from scumble.sources.streams import DictRows, stream_source
 
 __all__ = [
     "ArrowSource",
@@ -33,11 +42,13 @@ __all__ = [
     "ParquetSource",
     "Source",
     "check_columns",
+    "has_column",
     "open_source",
     "to_native_frame",
 ]
 
 SPARK = "spark"
+DATABASE_ENDINGS = frozenset({".duckdb", ".ddb", ".sqlite", ".sqlite3"})
 FILES = "Give a CSV or Parquet file, or a pattern of such files"
 
 
@@ -54,7 +65,7 @@ def open_source(data: Any, *, delimiter: str = ",", multiline: bool = False, eng
     if scanned is not None:
         return scanned
     if not isinstance(data, str | Path):
-        return frame_source(data)
+        return _memory_source(data)
     path = Path(data)
     if path.is_dir():
         raise InputError(f"{path} is a folder. {FILES}: '{path}/*.parquet'.")
@@ -76,10 +87,21 @@ def _scan(data: object, *, delimiter: str, engine: str) -> Source | None:
     return database_table(str(data)) or (spark_files(data, delimiter) if engine == SPARK else None)
 
 
+def _memory_source(data: Any) -> Source:
+    found = frame_source(data) or lazy_source(data) or stream_source(data)
+    if found is None:
+        raise InputError(
+            f"A {type(data).__name__} is not a table. Give a path, or a pandas, polars, Arrow or Spark frame."
+        )
+    return found
+
+
 def _file_source(path: Path, delimiter: str, multiline: bool) -> Source:
     if path.suffix.lower() in {".parquet", ".pq"}:
         return ParquetSource(path=path)
-    return CSVSource(path=path, delimiter=delimiter, multiline=multiline)
+    if path.suffix.lower() in DATABASE_ENDINGS:
+        raise InputError(f"{path} is a database. Name a table in it: {path}::TABLE.")
+    return arrow_file(path) or CSVSource(path=path, delimiter=delimiter, multiline=multiline)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +131,14 @@ def check_columns(source: Source, wanted: Sequence[str]) -> None:
         _check_one(part, wanted)
 
 
+def has_column(source: Source, name: str) -> bool:
+    """Whether the header has a column. Dictionaries have no header: there every name is accepted."""
+    return isinstance(source, DictRows) or name in source.columns()
+
+
 def _check_one(source: Source, wanted: Sequence[str]) -> None:
+    if isinstance(source, DictRows):
+        return
     columns = source.columns()
     where = getattr(source, "path", source.name)
     repeated = sorted({name for name in columns if columns.count(name) > 1})
@@ -139,6 +168,8 @@ def _check_one(source: Source, wanted: Sequence[str]) -> None:
                 f"{where}: the column {nested[0]!r} contains lists or records, not single values. Split it into "
                 "several columns, or remove the attribute from the schema."
             )
+    if isinstance(source, ORCFile):
+        source.check(wanted)
 
 
 def to_native_frame(table: pa.Table, kind: str) -> Any | None:

@@ -84,8 +84,13 @@ def query(table: str, columns: Sequence[DatabaseColumn]) -> str:
     >>> query("wards.patients", [DatabaseColumn(name="stay", kind=pa.string(), expression=TEXT)])
     'SELECT CAST("stay" AS VARCHAR) AS "stay" FROM "wards"."patients"'
     """
-    shown = (f"{column.expression.format(identifier(column.name))} AS {identifier(column.name)}" for column in columns)
-    return f"SELECT {', '.join(shown)} FROM {quoted(table)}"
+    return f"SELECT {expressions(columns)} FROM {quoted(table)}"
+
+
+def expressions(columns: Sequence[DatabaseColumn]) -> str:
+    return ", ".join(
+        f"{column.expression.format(identifier(column.name))} AS {identifier(column.name)}" for column in columns
+    )
 
 
 def read_batches(batches: Iterable[pa.RecordBatch], columns: Sequence[DatabaseColumn]) -> Iterator[pa.RecordBatch]:

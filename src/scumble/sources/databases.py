@@ -1,4 +1,4 @@
-"""Tables in databases, `DATABASE::TABLE`: DuckDB reads a DuckDB file, the ADBC driver reads PostgreSQL.
+"""Tables in databases, `DATABASE::TABLE`: DuckDB reads a DuckDB file, the ADBC driver PostgreSQL; SQLite has a module.
 
 DuckDB could read PostgreSQL through an extension, but downloads that extension at run time. The ADBC driver is an
 ordinary dependency (the extra `postgres`) and also returns Arrow batches.
@@ -27,6 +27,7 @@ from scumble.sources.database_columns import (
     read_batches,
 )
 from scumble.sources.source import RowProgress, Source
+from scumble.sources.sqlite import SQLiteTable, is_sqlite
 
 BATCH_ROWS = 1 << 16
 CLOSED: dict[str, str | bool | int | float | list[str]] = {
@@ -51,7 +52,9 @@ def database_table(data: str) -> Source | None:
     if not apart or Path(data).exists():
         return None
     if not Path(database).is_file():
-        raise InputError(f"The DuckDB file {database} does not exist. Write file.duckdb::table.")
+        raise InputError(f"The database {database} does not exist. Write file.duckdb::table or file.sqlite::table.")
+    if is_sqlite(Path(database)):
+        return SQLiteTable(path=Path(database), table=table)
     return DuckDBTable(path=Path(database), table=table)
 
 

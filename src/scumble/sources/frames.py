@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from scumble.errors import InputError
 from scumble.sources.object_column import INFERRED_TYPES, ObjectType, object_column
 from scumble.sources.source import RowProgress, Source
 
@@ -96,8 +95,8 @@ class PandasSource:
             )
 
 
-def frame_source(frame: Any) -> Source:
-    """The source for a frame of pandas, of a library with the same interface, of polars or of Arrow."""
+def frame_source(frame: Any) -> Source | None:
+    """The source for a frame of pandas, of a library with the same interface, of polars or of Arrow; else None."""
     from narwhals.dependencies import (
         is_cudf_dataframe,
         is_modin_dataframe,
@@ -106,15 +105,15 @@ def frame_source(frame: Any) -> Source:
         is_pyarrow_table,
     )
 
+    if isinstance(frame, pa.RecordBatch):
+        return ArrowSource(table=pa.Table.from_batches([frame]))
     if is_pyarrow_table(frame):
         return ArrowSource(table=frame)
     if is_polars_dataframe(frame):
         return PolarsSource(frame=frame)
     if is_pandas_dataframe(frame) or is_modin_dataframe(frame) or is_cudf_dataframe(frame):
         return PandasSource(frame=frame)
-    raise InputError(
-        f"A {type(frame).__name__} is not a table. Give a path, or a pandas, polars, Arrow or Spark frame."
-    )
+    return None
 
 
 def _in_batches(

@@ -5,11 +5,12 @@ column is an Arrow extension column instead. Each cell states the kind and the c
 `scumble.model.raw_value` defines them; a missing value is null.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal, InvalidOperation
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from scumble.model.raw_value import ValueKind, canonical
 
@@ -50,6 +51,11 @@ def _cell(value: object) -> str | None:
     return None if kind is ValueKind.MISSING else _TAGS[kind] + text
 
 
+def object_batch(names: Sequence[str], columns: Iterable[Iterable[object]]) -> pa.RecordBatch:
+    """A batch of such columns."""
+    return pa.RecordBatch.from_arrays([object_column(values) for values in columns], names=list(names))
+
+
 def number_column(texts: pa.Array) -> pa.Array:
     """A column of numbers that a database wrote as text. Each distinct text is read once."""
     encoded = texts.cast(pa.large_string()).dictionary_encode()
@@ -62,6 +68,17 @@ def _number(text: str) -> object:
         return Decimal(text)
     except InvalidOperation:
         return OFF_DOMAIN
+
+
+def objects_as_text(table: pa.Table) -> pa.Table:
+    """The table with the canonical texts of such columns; null where a value is missing or has no text."""
+    for place, field in enumerate(table.schema):
+        if isinstance(field.type, ObjectType):
+            chunks = [chunk.storage for chunk in table.column(place).chunks]
+            texts = pc.utf8_slice_codeunits(pa.chunked_array(chunks, pa.large_string()), 1)
+            texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
+            table = table.set_column(place, field.name, texts)
+    return table
 
 
 def object_values(storage: pa.Array) -> list[object]:
