@@ -5,7 +5,9 @@ all other records must be the same, and nothing may raise. The second law: the s
 every source. `make search` tries new and more examples, and prints how many.
 """
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -19,6 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from pyarrow import feather, orc
 from raw_tables import (
     ATTRIBUTES,
     BERLIN,
@@ -36,6 +39,7 @@ from raw_tables import (
     categorical,
     check,
     codes,
+    dictionaries,
     inferred,
     objects,
     polars_objects,
@@ -269,6 +273,25 @@ def test_the_same_value_has_the_same_code_through_every_source(
     assert codes(pl.from_arrow(table)) == expected
     assert codes(inferred(values)) == expected
     assert codes(in_duckdb(folder / "same.duckdb", name, table)) == expected
+    feather.write_feather(table, folder / "same.feather")
+    lazy = pl.DataFrame({"x": table["x"].combine_chunks()}).lazy()
+    streamed = (lazy, duckdb.from_arrow(table), table.to_reader(), dictionaries(values), iter(dictionaries(values)))
+    for source in (folder / "same.feather", *streamed):
+        assert codes(source) == expected, source
+    if not kind.startswith("moments"):  # which are refused in ORC
+        orc.write_table(table, folder / "same.orc")
+        assert codes(folder / "same.orc") == expected
+    if kind in {"text", "whole", "floats"}:  # the types of SQLite
+        assert codes(in_sqlite(folder / "same.sqlite", values)) == expected
+
+
+def in_sqlite(path: Path, values: list[Any]) -> str:
+    path.unlink(missing_ok=True)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE people (x)")
+        connection.executemany("INSERT INTO people VALUES (?)", [(value,) for value in values])
+        connection.commit()
+    return f"{path}::people"
 
 
 SHORT_FLOATS = st.integers(-20, 20).map(lambda each: each / 10) | st.floats(width=32)

@@ -174,6 +174,10 @@ def polars_objects(values: list[Any]) -> pl.DataFrame:
     return pl.DataFrame({"x": pl.Series("x", values, dtype=pl.Object)})
 
 
+def dictionaries(values: list[Any]) -> list[dict[str, Any]]:
+    return [{"x": value, "y": 1} for value in values]
+
+
 def of_bits(kind: pa.DataType, storage: pa.DataType) -> Callable[[list[Any]], pa.Array]:
     """Columns of a type from the whole numbers that it stores, whether or not Python has such a value."""
     return lambda values: pa.array(values, storage).view(kind)
