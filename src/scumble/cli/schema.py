@@ -16,6 +16,7 @@ from scumble.files.schema_draft import DRAFT_HEADING
 from scumble.files.schema_draft import draft as draft_with_comments
 from scumble.files.schema_file import json_schema, read_schema
 from scumble.flows.check_rows import PRIVATE, RowsCheck, check_rows
+from scumble.flows.person_rows import PersonRows
 from scumble.flows.plan import refuse_private_rows
 from scumble.flows.row_proposals import proposal_heading, propose
 from scumble.model.grid import Grid
@@ -105,7 +106,7 @@ def check(
     if data is not None and rows:
         checked = check_rows(public, data, delimiter=delimiter_of(delimiter))
     elif data is not None:
-        check_columns(open_source(data, delimiter=delimiter_of(delimiter)), public.columns)
+        check_columns(open_source(data, delimiter=delimiter_of(delimiter)), public.columns_read)
     proposed = None if checked is None or proposal is None else propose(public, checked)
     if proposal is not None and checked is not None and proposed is not None:
         proposal.write_text(proposed.text(proposal_heading(checked)), encoding="utf-8")
@@ -214,10 +215,23 @@ def print_rows_check(checked: RowsCheck) -> None:
         print_text(
             f"Columns that the schema does not name, and a release never reads: {', '.join(checked.unused_columns)}."
         )
+    if checked.persons is not None:
+        print_person_rows(checked.persons)
     for line in checked.advice:
         print_text(f"  {line}")
     if not checked.advice:
         out.print("  Every value fits.")
+
+
+def print_person_rows(people: PersonRows) -> None:
+    """Print how many rows each bound on the rows of a person would leave out."""
+    rows = [
+        [f"{bound} (the schema's)" if bound == people.rows_each_at_most else str(bound), f"{left_out:,}", share]
+        for bound, left_out in people.left_out.items()
+        for share in [f"{100 * left_out / people.rows:.1f} %" if people.rows else "-"]
+    ]
+    heading = f"{people.persons:,} persons by {people.column!r}, with up to {people.most_rows:,} rows each"
+    print_table(heading, ["rows each at most", "rows left out", "share"], rows)
 
 
 @schema_app.command("format")

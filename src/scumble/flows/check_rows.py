@@ -19,6 +19,7 @@ import pyarrow as pa
 from scumble.engines.arrow_values import distinct_values, python_values, shown_text
 from scumble.engines.coding import coder, read_numbers
 from scumble.files.schema_draft import LARGEST
+from scumble.flows.person_rows import PersonRows, PersonTally
 from scumble.flows.plan import schema_of
 from scumble.flows.row_advice import SENTINELS, AttributeRows, FlawedValue, advice_of
 from scumble.model.grid import Grid
@@ -52,6 +53,8 @@ class RowsCheck:
     unused_columns: tuple[str, ...]
     """Columns of the table that the schema does not name. They are never read."""
     attributes: tuple[AttributeRows, ...]
+    persons: PersonRows | None
+    """The rows of persons, if the schema names any. A bound on them leaves out rows beyond those dropped above."""
     advice: tuple[str, ...]
     """What to look at in the schema, as sentences, attribute by attribute."""
 
@@ -69,6 +72,7 @@ class RowsCheck:
             "dropped": self.dropped,
             "unused_columns": list(self.unused_columns),
             "attributes": {attribute.name: attribute.to_json() for attribute in self.attributes},
+            **({} if self.persons is None else {"persons": self.persons.to_json()}),
             "advice": list(self.advice),
         }
 
@@ -80,22 +84,28 @@ def check_rows(schema: Schema | str | Path, data: Any, *, delimiter: str = ",") 
     """
     public = schema_of(schema)
     source = open_source(data, delimiter=delimiter)
-    check_columns(source, public.columns)
+    check_columns(source, public.columns_read)
     tallies = [_Tally(attribute) for attribute in public.attributes]
+    people = None if public.persons is None else PersonTally(public.persons)
     rows = kept = 0
-    for batch in source.batches(public.columns):
+    for batch in source.batches(public.columns_read):
         masks = [tally.add(batch.column(tally.attribute.source_column)) for tally in tallies]
         rows += len(batch)
         kept += int(np.logical_and.reduce(masks).sum())
+        if people is not None:
+            people.add(batch)
+    persons = None if people is None else people.result()
     found = tuple(tally.result(rows) for tally in tallies)
-    named = {*public.columns, *public.identifiers}
+    named = {*public.columns_read, *public.identifiers}
     return RowsCheck(
         rows=rows,
         kept=kept,
         unused_columns=tuple(name for name in source.columns() if name not in named),
         attributes=found,
+        persons=persons,
         advice=(
             *_row_advice(public, rows, kept),
+            *(() if persons is None else persons.advice),
             *(line for tally, each in zip(tallies, found, strict=True) for line in advice_of(tally.attribute, each)),
         ),
     )
