@@ -55,6 +55,10 @@ def test_a_release_of_persons(folder: Path, engine: str, method: str) -> None:
     loaded = api.load_release(folder / "out")
     assert loaded.plan.rows_each_at_most == 3
     assert loaded.schema.persons is None
+    report = " ".join((folder / "out" / "report.html").read_text().split())
+    assert "At most 3 rows of each person were used" in report
+    assert "3 times their sum is exactly ε" in report
+    assert "One row is assumed to be one person" not in report
     assert accounts(folder / "ledger.db")["visits"]["person"] == "patient-id"
 
 

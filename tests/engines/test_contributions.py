@@ -25,6 +25,7 @@ from scumble.engines.person_ids import id_texts
 from scumble.engines.row_hashes import RowHash
 from scumble.engines.spark_contributions import coded_blocks
 from scumble.files.schema_file import parse_schema
+from scumble.flows.perturb import coded_blocks as coded_rows_and_entities
 from scumble.model.raw_value import id_text
 from scumble.model.schema import Schema
 from scumble.model.values import code_of
@@ -335,3 +336,12 @@ def test_spark_keeps_the_same_rows(source: str, tmp_path: Path) -> None:
         assert engine.rows == kept.total()
         engine.close()
         assert kept == twin(rows, most) == used(ENGINES["memory"], data, schema)
+
+
+@pytest.mark.parametrize("pandas", [False, True])
+def test_entities_with_large_numbers_stay_apart_or_are_blank(pandas: bool) -> None:
+    """`perturb --entity` reads ids as a release of persons does: two ids never become one."""
+    table = pa.table({"id": [2**53, 2**53 + 1, 7], "job": ["a", "b", "a"], "size": [0.0, 1.0, 2.0]})
+    source = open_source(table.to_pandas() if pandas else table)
+    ((_, names),) = coded_rows_and_entities(source, replace(SCHEMA, person=None, rows_each_at_most=None), "id")
+    assert names == (["", "", "7"] if pandas else ["9007199254740992", "9007199254740993", "7"])

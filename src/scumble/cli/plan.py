@@ -27,4 +27,5 @@ def print_plan(planned: Plan) -> None:
         print_text(note)
     print_text(f"Guarantee: {planned.guarantee.sentence}")
     if isinstance(planned.guarantee, PureDP) and planned.unit is Unit.ADD_REMOVE:
-        print_text("For a person whose record is changed instead, the epsilon is twice that.")
+        changed = "record is" if planned.guarantee.protects is None else "rows are"
+        print_text(f"For a person whose {changed} changed instead, the epsilon is twice that.")

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from scumble.files.report.svg import box, drawing, line
 from scumble.files.report.text import percent, significant
-from scumble.model.guarantee import JointDP, PureDP, Unit
+from scumble.model.guarantee import JointDP, PureDP, Unit, persons_of
 from scumble.model.plan import Spend
 from scumble.model.release import Release
 
@@ -21,11 +21,14 @@ def promise(release: Release, receipt: Mapping[str, str]) -> dict[str, Any]:
     """The variables of the report's template that describe the guarantee and the budget."""
     guarantee = release.plan.guarantee
     epsilon = guarantee.epsilon if isinstance(guarantee, PureDP | JointDP) else Fraction(0)
+    rows = release.plan.rows_each_at_most
     return {
         "guarantee": guarantee,
         "private": isinstance(guarantee, PureDP | JointDP),
         "joint": guarantee if isinstance(guarantee, JointDP) else None,
-        "epsilon": epsilon if epsilon else sum((s.total(release.plan.unit) for s in release.plan.spends), Fraction(0)),
+        "persons": persons_of(guarantee),
+        "epsilon": epsilon if epsilon else rows * _total(release),
+        "one_row": _total(release),
         "replace": release.plan.unit is Unit.REPLACE,
         "even": _belief(epsilon, 0.5),
         "beliefs": [_belief(epsilon, suspicion) for suspicion in SUSPICIONS],
@@ -75,9 +78,14 @@ class _Share(NamedTuple):
     box: Markup
 
 
+def _total(release: Release) -> Fraction:
+    """What the spends add up to: the price of one row."""
+    return sum((spend.total(release.plan.unit) for spend in release.plan.spends), Fraction(0))
+
+
 def _spends(release: Release) -> Iterator[_Share]:
     unit, start = release.plan.unit, 0.0
-    whole_budget = sum((spend.total(unit) for spend in release.plan.spends), Fraction(0))
+    whole_budget = _total(release)
     for place, spend in enumerate(release.plan.spends):
         total = spend.total(unit)
         share = float(total / whole_budget)
