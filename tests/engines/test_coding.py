@@ -1,6 +1,7 @@
 """Property of coding: tables and single records read every value as the value codec does."""
 
 import math
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -8,15 +9,19 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from kinds import raw_numbers, raw_texts
 from strategies import MISSING_LABELS, NO_NUMBERS, NUMBERS_AS_TEXT, ODD_LABELS, attributes
 
 from scumble.engines.coding import coder
+from scumble.files.schema_attribute import numbers_of
 from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit
+from scumble.model.notation import PLAIN
 from scumble.model.raw_value import Value, canonical
 from scumble.model.schema import Attribute, Outside
 from scumble.model.taxonomy import Tree
 from scumble.model.values import code_of
+from scumble.sources.object_column import object_column
 
 SPELLINGS = ("1_0", " 5 ", "+5", "1e1", "-999.0", "-999", "-9.99e2", "0", "-0.0", "?", " ?", "NaN", "1\n", "\x1c5\x1c")
 WHOLE_DOUBLES = 2**53
@@ -31,7 +36,7 @@ def odd_attributes(draw: st.DrawFn) -> Attribute:
         return attribute
     missing = draw(st.none() | st.sampled_from([*MISSING_LABELS, " -999 ", "1e1", "nan", "NaN", "inf", "1_0"]))
     grid = Grid(edges=attribute.domain.edges, step=attribute.domain.step, missing=missing)
-    return Attribute(name="here", domain=grid, outside=attribute.outside, missing=missing)
+    return Attribute(name="here", domain=grid, outside=attribute.outside, missing=missing, notation=attribute.notation)
 
 
 @st.composite
@@ -52,28 +57,44 @@ def values_for(draw: st.DrawFn, attribute: Attribute) -> Value:
         numbers.append(st.sampled_from(edges).map(lambda edge: math.nextafter(float(edge), -math.inf)))
     else:
         numbers += [st.sampled_from(domain.labels), st.booleans()]
+    if attribute.notation is not None:
+        numbers += [raw_texts(attribute.notation), raw_numbers(attribute.notation)]
     decimals = st.decimals(allow_nan=False, allow_infinity=False, min_value=-2000, max_value=2000, places=3)
     value: Value = draw(st.one_of(st.none(), st.sampled_from(texts), st.text(max_size=4), decimals, *numbers))
     return value
 
 
-def columns_with(value: Value) -> list[pa.Array]:
-    """Columns with this value in every type that can represent it: numbers, text, dictionaries."""
+def columns_with(value: Value, attribute: Attribute) -> list[pa.Array]:
+    """Columns with this value in every type that can represent it: numbers, text, dictionaries, objects.
+
+    The text of a number is the same value, unless the attribute declares how numbers are written as text.
+    """
+    columns = _columns_with(value)
+    is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+    if is_number and numbers_of(attribute) == PLAIN:
+        columns.append(pa.array([canonical(value)[1]], pa.string()))
+    return [*columns, object_column([value])]
+
+
+def _columns_with(value: Value) -> list[pa.Array]:
     match value:
         case None:
-            kinds = [pa.string(), pa.int64(), pa.float64(), pa.large_string()]
+            kinds = [pa.string(), pa.int64(), pa.float64(), pa.large_string(), pa.date32(), pa.timestamp("us")]
             return [pa.array([None], kind) for kind in kinds]
         case bool():
             return [pa.array([value], pa.bool_())]
         case int():
             double = [pa.array([float(value)], pa.float64())] if abs(value) < WHOLE_DOUBLES else []
-            return [pa.array([value], pa.int64()), pa.array([str(value)], pa.string()), *double]
+            return [pa.array([value], pa.int64()), pa.array([value], pa.int64()).dictionary_encode(), *double]
         case float():
-            # As categories, numbers are compared by the text that Arrow writes; as numbers, any notation is equal.
-            column = pa.array([value], pa.float64())
-            return [column, column.cast(pa.string())]
+            return [pa.array([value], pa.float64()), pa.array([value], pa.float64()).dictionary_encode()]
         case Decimal():
-            return [pa.array([canonical(value)[1]], pa.string()), pa.array([value])]
+            return [pa.array([value])]
+        case datetime():
+            kinds = [pa.timestamp("s", value.tzinfo and "UTC"), pa.timestamp("us", value.tzinfo and "UTC")]
+            return [pa.array([value], kind) for kind in kinds if kind.unit == "us" or not value.microsecond]
+        case date():
+            return [pa.array([value], pa.date32()), pa.array([value], pa.date64())]
     text = pa.array([value], pa.string())
     return [text, text.cast(pa.large_string()), text.dictionary_encode(), pa.array([value.encode()], pa.binary())]
 
@@ -93,7 +114,7 @@ def test_the_table_path_reads_every_value_as_the_codec_does(data: st.DataObject)
     attribute = data.draw(odd_attributes())
     value = data.draw(values_for(attribute))
     expected = code_of(attribute, value)
-    for column in columns_with(value):
+    for column in columns_with(value, attribute):
         assert table_code(attribute, column) == expected, column.type
 
 
@@ -111,7 +132,7 @@ def test_known_cases_of_a_persons_own_record(attribute: Attribute, value: Value)
 
 
 def check_own_record(attribute: Attribute, value: Value) -> None:
-    read = {table_code(attribute, column) for column in columns_with(value)}
+    read = {table_code(attribute, column) for column in columns_with(value, attribute)}
     assert len(read) == 1
     assert read == {code_of(attribute, value)}
 

@@ -37,5 +37,6 @@ def test_every_key_has_an_example() -> None:
 @pytest.mark.parametrize("text", EXAMPLES)
 def test_every_example_is_a_schema(tmp_path: Path, text: str) -> None:
     (tmp_path / "jobs.csv").write_text("Dancer;Stage;Any\nLawyer;Office;Any\n", encoding="utf-8")
+    (tmp_path / "procedures.csv").write_text("5-01;A\n5-03;B\n8-10;C\n", encoding="utf-8")
     schema = parse_schema(text, folder=tmp_path)
     assert parse_schema(schema_text(schema)) == schema

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 from hypothesis import strategies as st
+from kinds import KINDS, STYLES, raw_texts
 
 from scumble.model.cut import Cut, Specialization
 from scumble.model.grid import Grid
@@ -87,9 +88,22 @@ def attributes(draw: st.DrawFn, name: str, *, unit: Unit, classes: int | None = 
     clamp_only = unit is Unit.REPLACE
     outside = Outside.CLAMP if clamp_only else draw(st.sampled_from(Outside))
     unconfirmed = draw(st.integers(0, 9)) == 0
-    if classes is None and draw(_BOOLEANS):
-        grid = draw(grids())
-        return Attribute(name=name, domain=grid, outside=outside, missing=grid.missing, unconfirmed=unconfirmed)
+    kind = draw(st.integers(0, 4)) if classes is None else 3
+    if kind < 2:
+        grid, notation = draw(grids()), draw(st.none() | st.sampled_from(STYLES)) if kind == 0 else None
+        return Attribute(
+            name=name,
+            domain=grid,
+            outside=outside,
+            missing=grid.missing,
+            unconfirmed=unconfirmed,
+            notation=notation,
+        )
+    if kind == 2:
+        tree, read_by, missing = draw(KINDS)
+        return Attribute(
+            name=name, domain=tree, outside=outside, missing=missing, unconfirmed=unconfirmed, notation=read_by
+        )
     if classes is None:
         tree = draw(trees())
     else:
@@ -164,17 +178,23 @@ def tables(draw: st.DrawFn, schema: Schema, *, most_rows: int = 12, portable: bo
 def columns_of(draw: st.DrawFn, attribute: Attribute, rows: int, *, portable: bool) -> pa.Array:
     """A raw column: text, dictionaries, bytes, whole numbers, doubles, single precision, decimals."""
     if isinstance(attribute.domain, Grid):
-        kind, cell = draw(st.sampled_from(_number_columns(attribute, attribute.domain, not portable)))
+        columns = _number_columns(attribute, attribute.domain, not portable)
+        if portable and attribute.notation is not None:
+            columns = columns[:3]  # a file of text cannot say that a number is not written as declared
+        kind, cell = draw(st.sampled_from(columns))
     else:
-        kind, cell = draw(st.sampled_from(_label_columns(attribute.domain)[portable:]))
+        others = _label_columns(attribute, attribute.domain)[portable:]
+        kind, cell = draw(st.sampled_from(others[:-1] if portable and attribute.on_a_line else others))
     return pa.array(draw(st.lists(st.none() | cell, min_size=rows, max_size=rows)), kind)
 
 
 Column = tuple[pa.DataType, st.SearchStrategy[Any]]
 
 
-def _label_columns(tree: Tree) -> Sequence[Column]:
+def _label_columns(attribute: Attribute, tree: Tree) -> Sequence[Column]:
     text = st.one_of(st.sampled_from([node.label for node in tree.root.walk()]), st.sampled_from(tree.labels), _LABELS)
+    if attribute.notation is not None:
+        text = raw_texts(attribute.notation) | text
     raw = st.one_of(text.map(str.encode), st.binary(max_size=3))
     return [
         (pa.binary(), raw),
@@ -195,6 +215,7 @@ def _number_columns(attribute: Attribute, grid: Grid, not_a_number: bool) -> Seq
         st.sampled_from([edges[-1] + 10**6, edges[0] - 10**6]),
     )
     text = st.one_of(
+        raw_texts(attribute.notation),
         near.map(str),
         near.map(lambda number: f" {number:f}"),
         st.sampled_from(NUMBERS_AS_TEXT),

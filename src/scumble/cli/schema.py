@@ -19,7 +19,6 @@ from scumble.flows.check_rows import PRIVATE, RowsCheck, check_rows
 from scumble.flows.person_rows import PersonRows
 from scumble.flows.plan import refuse_private_rows
 from scumble.flows.row_proposals import proposal_heading, propose
-from scumble.model.grid import Grid
 from scumble.model.schema import Attribute
 from scumble.model.taxonomy import Tree
 from scumble.sources import CSVSource, check_columns, open_source
@@ -130,9 +129,7 @@ def check(
         return
     lines = []
     for attribute in public.attributes:
-        kind = (
-            "class" if attribute.name == public.target else "numbers" if isinstance(attribute.domain, Grid) else "tree"
-        )
+        kind = "class" if attribute.name == public.target else attribute.kind
         lines.append([attribute.name, kind, f"{attribute.domain.size:,}", attribute.outside.value])
     print_table(f"{schema}, unit {public.unit.value}", ["attribute", "kind", "values", "outside"], lines)
     if unconfirmed:
@@ -255,7 +252,7 @@ def hierarchy(
         raise InputError(f"{attribute!r} is numeric and has no taxonomy. Name an attribute with a `taxonomy`.")
     if to.exists():
         raise InputError(f"{to} exists already and is not overwritten. Give another --out.")
-    write_hierarchy(domain.origin or domain, to)
+    write_hierarchy(Tree.nested(domain.finest.to_nested()), to)
     if json:
         print_json({"hierarchy": str(to), "leaves": domain.size})
     else:

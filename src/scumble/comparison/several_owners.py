@@ -19,7 +19,6 @@ from scumble.methods.method import Method
 from scumble.mining.benchmark.sample import Sample
 from scumble.model.counts import Block, Integers
 from scumble.model.cut import Cut
-from scumble.model.grid import Grid
 from scumble.model.release import Release
 from scumble.model.schema import Attribute, Schema
 from scumble.model.taxonomy import Node
@@ -107,10 +106,7 @@ def _node(attribute: Attribute, low: int, high: int) -> Node:
 
     Nodes of a taxonomy are nested or disjoint, so the common refinement of two cuts consists of nodes too.
     """
-    domain = attribute.domain
-    if isinstance(domain, Grid):
-        return domain.interval(low, high)
-    return next(node for node in domain.root.walk() if (node.low, node.high) == (low, high))
+    return attribute.domain.interval(low, high)
 
 
 def _refined(sample: Sample, published: Schema, cut: Cut, draw: Simulation) -> Integers:

@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from scumble.compiled import compiled
 from scumble.engines.arrow_values import (
-    decoded_text,
     is_hashed,
     is_numeric,
     is_text,
@@ -25,14 +23,16 @@ from scumble.engines.arrow_values import (
     python_values,
     without_wrapping,
 )
+from scumble.engines.notation_columns import found_places
+from scumble.engines.number_columns import numbers_and_empty
 from scumble.engines.person_ids import person_ids
-from scumble.engines.short_floats import is_short, shortest_decimals, stored_as, thresholds
+from scumble.engines.short_floats import is_short, thresholds
 from scumble.model.counts import Block
 from scumble.model.grid import Grid
 from scumble.model.raw_value import ValueKind, canonical
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Tree
-from scumble.model.values import NUMBER, code_of, is_missing_number, number_of
+from scumble.model.values import code_of
 from scumble.sources.object_column import object_values
 
 Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
@@ -131,7 +131,7 @@ def _code_each(attribute: Attribute, values: Iterable[object]) -> ColumnCodes:
     return _signed_codes([-1 if code is None else code for code in codes], attribute.domain.size)
 
 
-def _signed_codes(codes: list[int], size: int) -> ColumnCodes:
+def _signed_codes(codes: list[int] | npt.NDArray[np.int64], size: int) -> ColumnCodes:
     """Codes, where -1 leaves the row out."""
     signed = np.array(codes, dtype=np.int64)
     kept = signed >= 0
@@ -151,7 +151,17 @@ def _tree_coder(attribute: Attribute, tree: Tree) -> Callable[[pa.Array], Column
         codes = [known.get(each, unknown) if each else empty for each in text.to_pylist()]
         return _signed_codes(codes, tree.size)
 
-    return code
+    def code_by_notation(values: pa.Array) -> ColumnCodes:
+        """What the notation finds for whole columns, and every other value one by one."""
+        places = found_places(attribute, values)
+        codes = np.array(tree.codes_of_finest)[places.clip(0)]
+        rest = np.flatnonzero(places < 0)
+        if len(rest):
+            others = _code_each(attribute, python_values(values.take(pa.array(rest))))
+            codes[rest] = np.where(True if others.kept is None else others.kept, others.codes.astype(np.int64), -1)
+        return _signed_codes(codes, tree.size)
+
+    return code if attribute.notation is None else code_by_notation
 
 
 def _grid_coder(attribute: Attribute, grid: Grid) -> Callable[[pa.Array], ColumnCodes]:
@@ -167,7 +177,7 @@ def _grid_coder(attribute: Attribute, grid: Grid) -> Callable[[pa.Array], Column
     def code(column: pa.Array) -> ColumnCodes:
         if not is_numeric(column.type) and not is_text(column.type):
             return _code_each(attribute, python_values(column))
-        values, is_empty = _numbers(column, label, mark_nan=empty != unreadable)
+        values, is_empty = numbers_and_empty(column, label, attribute.numbers, mark_nan=empty != unreadable)
         values.flags.writeable = False  # as where Arrow made no copy: the kernel is compiled once
         bounds = short_edges(column.type) if is_short(column.type) else edges
         codes = np.empty(len(values), dtype=codes_as)
@@ -187,54 +197,6 @@ def _cells_per_unit(grid: Grid, edges: npt.NDArray[np.float64]) -> float:
     width = float(edges[-1]) - float(edges[0])
     per_unit = grid.cells / width if grid.step is not None and width > 0 else 0.0
     return per_unit if math.isfinite(per_unit) else 0.0
-
-
-def read_numbers(column: pa.Array, missing: str | None = None) -> npt.NDArray[np.float64]:
-    """A column as doubles, with NaN for cells that do not parse, are empty or contain the label of missing values."""
-    column = without_wrapping(column)
-    if pa.types.is_dictionary(column.type):
-        column = without_wrapping(column.dictionary_decode())
-    if not is_numeric(column.type) and not is_text(column.type):
-        cells = python_values(column)
-        numbers = [None if is_missing_number(cell, missing) else number_of(cell) for cell in cells]
-        return np.array([math.nan if number is None else number for number in numbers], dtype=np.float64)
-    values, empty = _numbers(column, missing, mark_nan=False)
-    values = shortest_decimals(values, column.type) if is_short(column.type) else values
-    return values if empty is None else np.where(empty, np.nan, values)
-
-
-def _numbers(
-    column: pa.Array, label: str | None, *, mark_nan: bool
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_] | None]:
-    """Numbers or text as doubles, NaN where it does not parse, and a mask of cells that are empty or equal `label`."""
-    kind = column.type
-    empty = undecodable = None
-    if not pa.types.is_integer(kind) and not pa.types.is_floating(kind):
-        # Decimals are read from their text: Arrow's conversion to doubles does not always give the nearest one.
-        text, undecodable = decoded_text(column)
-        text = pc.utf8_trim_whitespace(text)
-        blank = pc.is_in(text, pa.array([None, "", (label or "").strip()], text.type))
-        if pc.any(blank).as_py():
-            empty = blank.to_numpy(zero_copy_only=False)
-        column = _parse(text)
-    elif column.null_count:
-        empty = column.is_null().to_numpy(zero_copy_only=False)
-    values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    if mark_nan and pa.types.is_floating(kind):
-        not_numbers = np.isnan(values)  # includes null, which the cast made NaN
-        empty = not_numbers if not_numbers.any() else None
-    number = number_of(label)
-    if number is not None:
-        said = values == (stored_as(number, kind) if is_short(kind) else number)
-        empty = said if empty is None else empty | said
-    if undecodable is not None and empty is not None:
-        empty = empty & ~undecodable
-    return values, empty
-
-
-def _parse(text: pa.Array) -> pa.Array:
-    readable = pc.match_substring_regex(text, NUMBER)
-    return pc.if_else(readable, text, pa.scalar(None, text.type)).cast(pa.float64())
 
 
 @compiled

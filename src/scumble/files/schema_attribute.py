@@ -1,50 +1,40 @@
 """The entry of one attribute in `schema.yaml`: its keys, and the domain that they describe."""
 
-from collections.abc import Mapping
-from decimal import Decimal
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from scumble.errors import InputError
-from scumble.files.hierarchy_file import read_hierarchy
+from scumble.files.schema_kinds import (
+    BooleanPart,
+    DatePart,
+    EntryPart,
+    NumbersPart,
+    NumericPart,
+    PrefixPart,
+    booleans_data,
+    date_data,
+    grid_data,
+    intervals_of,
+    numbers_data,
+    prefix_data,
+    taxonomy_of,
+    without,
+)
+from scumble.model.dates import DateNotation
 from scumble.model.domain import Domain
 from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit
+from scumble.model.notation import PLAIN, BooleanNotation, IntervalNotation, Notation, NumberNotation
+from scumble.model.ordered import Ordered
+from scumble.model.prefixes import PrefixNotation
 from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Nested, Tree
+from scumble.model.taxonomy import Tree
 
 REASON = "public because"
 """The key of the reason why a domain is public."""
-
-
-class EntryPart(BaseModel):
-    """A part of the file. Unknown keys are refused."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-
-class NumericPart(EntryPart):
-    """Regular cells [low, low + step), ... up to high, which is excluded; or irregular cells between edges."""
-
-    low: Decimal | None = None
-    high: Decimal | None = None
-    step: Decimal | None = None
-    edges: list[Decimal] | None = None
-
-    @model_validator(mode="after")
-    def _one_form(self) -> Self:
-        given = {name for name in ("low", "high", "step", "edges") if getattr(self, name) is not None}
-        if given not in ({"low", "high", "step"}, {"edges"}):
-            raise ValueError("give either low, high and step, or edges")
-        return self
-
-    def domain(self) -> Grid:
-        if self.edges is not None:
-            return Grid(edges=tuple(self.edges))
-        assert self.low is not None and self.high is not None and self.step is not None
-        return Grid.regular(low=self.low, high=self.high, step=self.step)
 
 
 class MissingPart(EntryPart):
@@ -54,8 +44,12 @@ class MissingPart(EntryPart):
     joins: Literal["last"] | None = None
 
 
+KINDS = ("numeric", "taxonomy", "ordered", "date", "boolean", "prefix", "classes", "identifier")
+"""The keys of which each attribute has exactly one."""
+
+
 class AttributePart(EntryPart):
-    """One column. Exactly one of numeric, taxonomy, classes, identifier is given."""
+    """One column. Exactly one of the `KINDS` is given."""
 
     numeric: NumericPart | None = None
     taxonomy: Annotated[
@@ -65,11 +59,16 @@ class AttributePart(EntryPart):
     cut: Annotated[
         list[str] | None, Field(description="In a published schema: the nodes of the taxonomy that are published.")
     ] = None
+    ordered: Annotated[list[str] | None, Field(description="Categories in order, from first to last.")] = None
+    date: DatePart | None = None
+    boolean: bool | BooleanPart | None = None
+    prefix: PrefixPart | None = None
     classes: list[str] | None = None
     identifier: bool | None = None
     column: Annotated[
         str | None, Field(description="The table's name for this column, if it differs from the attribute's name.")
     ] = None
+    numbers: NumbersPart | None = None
     missing: str | MissingPart | None = None
     outside: Outside | None = None
     unconfirmed: bool = False
@@ -79,103 +78,111 @@ class AttributePart(EntryPart):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        kinds = [self.numeric, self.taxonomy, self.classes, self.identifier]
-        if sum(kind is not None for kind in kinds) != 1 or self.identifier is False:
-            raise ValueError("give exactly one of numeric, taxonomy, classes, identifier: true")
+        given = [kind for kind in KINDS if getattr(self, kind) is not None]
+        if len(given) != 1 or self.identifier is False or self.boolean is False:
+            raise ValueError(f"give exactly one of {', '.join(KINDS[:-1])}, identifier: true")
         if self.identifier and self.column is not None:
             raise ValueError("an identifier is never read: name it as the table does, without column")
-        if self.cut is not None and self.taxonomy is None:
+        if self.cut is not None and given[0] in ("classes", "identifier"):
             raise ValueError("a cut needs a taxonomy")
+        if self.numbers is not None and self.numeric is None:
+            raise ValueError("numbers says how a numeric attribute is written")
         if isinstance(self.missing, MissingPart) and self.missing.joins is not None and self.numeric is None:
             raise ValueError("joins is for numeric attributes; in a taxonomy, a missing value is a leaf")
         return self
 
+    @property
+    def missing_label(self) -> str | None:
+        """The label of missing values."""
+        return self.missing.label if isinstance(self.missing, MissingPart) else self.missing
 
-def attribute_from(name: str, part: AttributePart, unit: Unit, folder: Path | None) -> Attribute:
-    """An attribute from its entry. Paths of hierarchy files are relative to `folder`."""
+
+def attribute_from(
+    name: str, part: AttributePart, unit: Unit, folder: Path | None, numbers: NumberNotation = PLAIN
+) -> Attribute:
+    """An attribute from its entry. Paths of files are relative to `folder`; `numbers` is the default of the file."""
     try:
-        domain = _to_domain(part, folder)
+        finest, notation = _described(part, numbers if part.numbers is None else part.numbers.notation(), folder)
+        domain = _cut(finest, part.cut)
     except InputError as error:
         raise InputError(f"attribute {name!r}: {error}") from error
-    missing = part.missing.label if isinstance(part.missing, MissingPart) else part.missing
-    safe = Outside.CLAMP if isinstance(domain, Grid) or unit is Unit.REPLACE else Outside.DROP
-    return Attribute(
+    attribute = Attribute(
         name=name,
         domain=domain,
-        outside=part.outside or safe,
-        missing=missing,
+        outside=part.outside or Outside.CLAMP,
+        missing=part.missing_label,
         unconfirmed=part.unconfirmed,
         column=part.column,
         public_because=part.public_because,
+        notation=notation,
     )
+    return attribute if part.outside is not None else replace(attribute, outside=_usual_outside(attribute, unit))
 
 
-def _to_domain(part: AttributePart, folder: Path | None) -> Domain:
+def _usual_outside(attribute: Attribute, unit: Unit) -> Outside:
+    return Outside.CLAMP if attribute.on_a_line or unit is Unit.REPLACE else Outside.DROP
+
+
+def _described(part: AttributePart, numbers: NumberNotation, folder: Path | None) -> tuple[Domain, Notation | None]:
+    """The finest domain and the notation of an attribute."""
     joined = isinstance(part.missing, MissingPart) and part.missing.joins == "last"
-    missing = part.missing.label if isinstance(part.missing, MissingPart) else part.missing
-    if part.numeric is not None:
-        grid = part.numeric.domain()
-        return Grid(edges=grid.edges, step=grid.step, missing=missing, joined=joined)
+    missing = part.missing_label
+    style = None if numbers == PLAIN else numbers
+    if part.numeric is not None and part.numeric.tree is None:
+        return part.numeric.grid(missing=missing, joined=joined), style
+    if part.ordered is not None:
+        return Ordered.of(part.ordered, missing=missing), None
     if part.classes is not None:
         if not part.classes:
             raise InputError("`classes` is empty. List the labels.")
-        labels = part.classes + ([missing] if missing is not None and missing not in part.classes else [])
-        return Tree.flat(labels)
+        added = [] if missing is None or missing in part.classes else [missing]
+        return Tree.flat([*part.classes, *added]), None
+    tree, notation = _tree_and_notation(part, numbers, folder)
+    return tree if missing is None or missing in tree.labels else tree.with_leaf(missing), notation
+
+
+def _tree_and_notation(
+    part: AttributePart, numbers: NumberNotation, folder: Path | None
+) -> tuple[Tree, Notation | None]:
+    if part.numeric is not None:
+        assert part.numeric.tree is not None
+        intervals, tree = intervals_of(part.numeric.tree, numbers)
+        return tree, intervals
+    if part.boolean is not None:
+        booleans = BooleanNotation() if isinstance(part.boolean, bool) else part.boolean.notation()
+        return booleans.tree, booleans
+    if part.date is not None:
+        dates = part.date.notation()
+        return dates.tree, dates
+    if part.prefix is not None:
+        prefixes = part.prefix.notation(folder)
+        return prefixes.tree, prefixes
     assert part.taxonomy is not None
-    tree = _to_tree(part.taxonomy, folder)
-    if missing is not None and missing not in tree.labels:
-        tree = _with_missing(tree, missing)
-    if part.cut is None:
-        return tree
-    nodes = sorted((tree.node(label) for label in part.cut), key=lambda node: node.low)
-    return tree.truncate(nodes)
+    return taxonomy_of(part.taxonomy, folder), None
 
 
-def _with_missing(tree: Tree, missing: str) -> Tree:
-    """The tree with a further leaf below its root."""
-    branches = tree.to_nested()[tree.root.label]
-    if not branches:
-        raise InputError(f"{tree.root.label!r} is both root and leaf. Put it below a root, beside {missing!r}.")
-    if missing in branches:
-        raise InputError(f"missing {missing!r} has values below it in the taxonomy. Name a leaf or a new value.")
-    return Tree.nested({tree.root.label: {**branches, missing: None}})
-
-
-def _to_tree(taxonomy: Mapping[str, Any], folder: Path | None) -> Tree:
-    if list(taxonomy) == ["csv"] and isinstance(taxonomy["csv"], str) and taxonomy["csv"]:
-        return read_hierarchy((folder or Path()) / taxonomy["csv"])
-    return Tree.nested(_nested(taxonomy))
-
-
-def _nested(taxonomy: Any) -> Nested:
-    if not isinstance(taxonomy, Mapping):
-        raise InputError(
-            f"A taxonomy contains only mappings, not {taxonomy!r}. Write a leaf as `{taxonomy}:`, with no value."
-        )
-    return {label: _nested(below) if below else None for label, below in taxonomy.items()}
+def _cut(domain: Domain, cut: list[str] | None) -> Domain:
+    if cut is None:
+        return domain
+    if isinstance(domain, Grid):
+        raise InputError("A cut needs a taxonomy. Delete it: the cells of a grid are given by its edges.")
+    return domain.truncate(sorted((domain.node(label) for label in cut), key=lambda node: node.low))
 
 
 def attribute_data(attribute: Attribute, schema: Schema) -> dict[str, Any]:
     """The entry of an attribute as plain data. `attribute_from` reads it back."""
     data: dict[str, Any] = {} if attribute.column is None else {"column": attribute.column}
     domain = attribute.domain
-    if isinstance(domain, Grid):
-        if domain.step is None:
-            data["numeric"] = {"edges": [_number(edge) for edge in domain.edges]}
-        else:
-            low, high = domain.edges
-            data["numeric"] = {"low": _number(low), "high": _number(high), "step": _number(domain.step)}
-    elif attribute.name == schema.target and domain == Tree.flat(domain.labels):
-        data["classes"] = list(domain.labels)
-    else:
-        data["taxonomy"] = (domain.origin or domain).to_nested()
-        if domain.origin is not None:
-            data["cut"] = list(domain.labels)
+    kind, described = _kind_data(attribute, schema)
+    data[kind] = described
+    if isinstance(domain, Tree) and domain.origin is not None:
+        data["cut"] = list(domain.labels)
+    if numbers_of(attribute) != PLAIN:
+        data["numbers"] = numbers_data(numbers_of(attribute))
     if attribute.missing is not None:
         joins = isinstance(domain, Grid) and domain.joined
         data["missing"] = {"label": attribute.missing, "joins": "last"} if joins else attribute.missing
-    usual = Outside.CLAMP if isinstance(domain, Grid) or schema.unit is Unit.REPLACE else Outside.DROP
-    if attribute.outside is not usual:
+    if attribute.outside is not _usual_outside(attribute, schema.unit):
         data["outside"] = attribute.outside.value
     if attribute.unconfirmed:
         data["unconfirmed"] = True
@@ -184,8 +191,29 @@ def attribute_data(attribute: Attribute, schema: Schema) -> dict[str, Any]:
     return data
 
 
-def _number(value: Decimal) -> int | float | str:
-    """A decimal as a YAML scalar that is read back as the same decimal."""
-    if value == value.to_integral_value():
-        return int(value)
-    return float(value) if Decimal(repr(float(value))) == value else str(value)
+def numbers_of(attribute: Attribute) -> NumberNotation:
+    """How the numbers of an attribute are written."""
+    return attribute.notation.numbers if isinstance(attribute.notation, IntervalNotation) else attribute.numbers
+
+
+def _kind_data(attribute: Attribute, schema: Schema) -> tuple[str, Any]:
+    """The key of an attribute's kind, and its entry."""
+    domain = attribute.domain
+    if isinstance(domain, Grid):
+        return "numeric", grid_data(domain)
+    finest = domain.finest
+    if isinstance(finest, Ordered):
+        return "ordered", [label for label in finest.labels if label != finest.apart]
+    match attribute.notation:
+        case IntervalNotation(size=size):
+            added = finest.labels[size] if finest.size > size else None
+            return "numeric", {"tree": without(finest.to_nested(), added)}
+        case BooleanNotation() as booleans:
+            return "boolean", booleans_data(booleans)
+        case DateNotation() as dates:
+            return "date", date_data(dates)
+        case PrefixNotation() as prefixes:
+            return "prefix", prefix_data(prefixes)
+    if attribute.name == schema.target and domain == Tree.flat(domain.labels):
+        return "classes", list(domain.labels)
+    return "taxonomy", finest.to_nested()

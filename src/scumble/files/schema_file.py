@@ -16,8 +16,10 @@ from ruamel.yaml.error import YAMLError
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString, SingleQuotedScalarString
 
 from scumble.errors import InputError
-from scumble.files.schema_attribute import AttributePart, EntryPart, attribute_data, attribute_from
+from scumble.files.schema_attribute import KINDS, AttributePart, attribute_data, attribute_from
+from scumble.files.schema_kinds import EntryPart, NumbersPart
 from scumble.model.guarantee import Unit
+from scumble.model.notation import PLAIN
 from scumble.model.schema import Schema
 from scumble.model.validation import first_problem
 
@@ -41,6 +43,9 @@ class SchemaPart(EntryPart):
         int | None, Field(ge=1, description="With `person`: how many rows of each person are used.")
     ] = None
     target: str | None = None
+    numbers: Annotated[
+        NumbersPart | None, Field(description="How numbers are written, for attributes that do not say so themselves.")
+    ] = None
     attributes: dict[str, AttributePart]
 
 
@@ -96,7 +101,7 @@ def schema_from(data: Mapping[str, Any], *, folder: Path | None = None, name: st
     try:
         part = SchemaPart.model_validate(data)
     except ValidationError as error:
-        raise InputError(f"{name}: {first_problem(error)}. See `scumble schema format`.") from error
+        raise InputError(f"{name}: {first_problem(error)}. {_advice(error)}See `scumble schema format`.") from error
     try:
         return _to_schema(part, folder)
     except InputError as error:
@@ -105,7 +110,19 @@ def schema_from(data: Mapping[str, Any], *, folder: Path | None = None, name: st
         raise InputError(f"{name}: a taxonomy is nested too deeply. Write a flatter one.") from None
 
 
+def _advice(error: ValidationError) -> str:
+    """For an unknown key of an attribute: the kinds of attributes, and what none of them can serve."""
+    unknown = any(each["type"] == "extra_forbidden" and len(each["loc"]) == 3 for each in error.errors())
+    if not unknown:
+        return ""
+    return (
+        f"Kinds of attributes: {', '.join(KINDS)}. Free text and unique keys have no public domain: leave the column "
+        "out, or write `identifier: true`. "
+    )
+
+
 def _to_schema(part: SchemaPart, folder: Path | None) -> Schema:
+    numbers = PLAIN if part.numbers is None else part.numbers.notation()
     return Schema(
         unit=part.unit,
         rows=part.rows,
@@ -114,7 +131,7 @@ def _to_schema(part: SchemaPart, folder: Path | None) -> Schema:
         rows_each_at_most=part.rows_each_at_most,
         target=part.target,
         attributes=tuple(
-            attribute_from(name, column, part.unit, folder)
+            attribute_from(name, column, part.unit, folder, numbers)
             for name, column in part.attributes.items()
             if not column.identifier
         ),

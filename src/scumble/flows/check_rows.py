@@ -17,7 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.engines.arrow_values import distinct_values, python_values, shown_text
-from scumble.engines.coding import coder, read_numbers
+from scumble.engines.coding import coder
+from scumble.engines.number_columns import read_numbers
 from scumble.files.schema_draft import LARGEST
 from scumble.flows.person_rows import PersonRows, PersonTally
 from scumble.flows.plan import schema_of
@@ -188,7 +189,7 @@ def _suspects(attribute: Attribute, column: pa.Array) -> Iterator[tuple[object, 
     times = np.bincount(places, minlength=len(values) + 1)
     wanted = times[:-1] > 0
     if isinstance(attribute.domain, Grid):
-        edges, numbers = attribute.domain.edge_floats, read_numbers(values, attribute.missing)
+        edges, numbers = attribute.domain.edge_floats, read_numbers(values, attribute.missing, attribute.numbers)
         wanted &= ~((numbers >= edges[0]) & (numbers < edges[-1]))
     chosen = np.flatnonzero(wanted)
     yield from zip(python_values(values.take(pa.array(chosen))), times[chosen].tolist(), strict=True)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scumble.engines.coding import code_blocks, read_numbers
+from scumble.engines.coding import code_blocks
+from scumble.engines.number_columns import read_numbers
 from scumble.errors import InputError
 from scumble.files.csv_tables import arrow_table
 from scumble.flows.load import load_release
@@ -105,9 +106,11 @@ def finest_schema(published: Schema, source: Source) -> Schema:
     for attribute in published.attributes:
         domain = attribute.domain
         if isinstance(domain, Tree):
-            domain = domain.origin or domain
+            domain = domain.finest
         else:
-            columns = [read_numbers(batch.column(attribute.source_column)) for batch in batches]
+            columns = [
+                read_numbers(batch.column(attribute.source_column), numbers=attribute.numbers) for batch in batches
+            ]
             values = np.unique(np.concatenate(columns or [np.zeros(0)]))
             values = values[np.isfinite(values)]
             edges = [Decimal(repr(float(value))) for value in values] or [Decimal(0)]

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from scumble.charts import Chart, Panel, Point, Series, write_svg
 from scumble.engines.arrow_values import read_texts
-from scumble.engines.coding import read_numbers
+from scumble.engines.number_columns import read_numbers
 from scumble.errors import InputError
 from scumble.files.atomic_folder import staging
 from scumble.files.noise_file import read_noise

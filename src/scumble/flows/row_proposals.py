@@ -53,6 +53,8 @@ def _proposal(attribute: Attribute, found: AttributeRows) -> tuple[Attribute, li
         return _numbers(attribute, attribute.domain, found, values)
     if attribute.domain.origin is not None:
         return attribute, []  # a published schema: its taxonomy was cut, and is not the owner's to extend here
+    if attribute.notation is not None:
+        return attribute, []  # its leaves follow from a range, a list or a pattern, which the owner must extend
     return _categories(attribute, attribute.domain, found, values)
 
 

@@ -1,9 +1,10 @@
 """Converts coded rows to numbers with distances, sums and averages.
 
 A numeric attribute becomes a column of integer *amounts*: the distance from the lowest value in units of a public
-scale. A category becomes one column for each node of its taxonomy below the root: 1 if the node is the category or an
-ancestor of it, else 0. The squared distance of two categories is then the number of taxonomy edges between them, and
-the average of categories is the share of records below each node. So one algorithm serves mixed tables.
+scale. Ordered categories, dates and nested intervals have their codes as amounts and are published by name. A category
+becomes one column for each node of its taxonomy below the root: 1 if the node is the category or an ancestor of it,
+else 0. The squared distance of two categories is then the number of taxonomy edges between them, and the average of
+categories is the share of records below each node. So one algorithm serves mixed tables.
 
 A missing number has no amount, so a numeric attribute with a code for missing values is refused when the plan is made.
 Values that do not parse, NaN included, have already been given a code by the schema's `outside` rule.
@@ -21,7 +22,7 @@ import numpy.typing as npt
 
 from scumble.errors import InputError
 from scumble.model.counts import Block, Integers
-from scumble.model.grid import LARGEST_DOMAIN, Grid
+from scumble.model.grid import LARGEST_DOMAIN
 from scumble.model.schema import Attribute, Schema
 from scumble.model.taxonomy import Node, Tree
 
@@ -47,7 +48,8 @@ class Amounts:
     def of(cls, attribute: Attribute) -> "Amounts":
         """The scale of an attribute. A code of a regular grid represents the lower edge of its cell."""
         grid = attribute.domain
-        assert isinstance(grid, Grid)
+        if isinstance(grid, Tree):
+            return cls(name=attribute.name, low=Fraction(0), unit=Fraction(1), table=None, largest=grid.size - 1)
         if grid.step is not None:
             low, unit = Fraction(grid.edges[0]), Fraction(grid.step)
             return cls(name=attribute.name, low=low, unit=unit, table=None, largest=grid.cells - 1)
@@ -76,8 +78,8 @@ def require_numbers(schema: Schema, method: str) -> tuple[Amounts, ...]:
     for attribute in schema.attributes:
         if isinstance(attribute.domain, Tree):
             raise InputError(
-                f"{method} needs numbers, but {attribute.name!r} is a category. Remove it from the schema, or use a "
-                "method that takes categories: diffgen, histograms, or mdav (k-anonymity only)."
+                f"{method} needs numbers on a grid, but {attribute.name!r} is a {attribute.kind}. Remove it from the "
+                "schema, or use a method that takes every kind: diffgen, histograms, or mdav (k-anonymity only)."
             )
     return tuple(amounts for amounts in scales(schema, method) if amounts is not None)
 
@@ -86,12 +88,12 @@ def scales(schema: Schema, method: str) -> tuple[Amounts | None, ...]:
     """The scale of each attribute in order; None for a category. Raises `InputError` if a number may be missing."""
     found: list[Amounts | None] = []
     for attribute in schema.attributes:
-        if isinstance(attribute.domain, Grid) and attribute.domain.missing is not None:
+        if attribute.in_order and attribute.missing is not None:
             raise InputError(
-                f"{method} averages numbers, but {attribute.name!r} may be missing. Remove `missing:` from the schema, "
-                "so that empty cells count as the lowest value, or remove the attribute."
+                f"{method} averages numbers and other values in order, but {attribute.name!r} may be missing. Remove "
+                "`missing:` from the schema, so that empty cells count as the lowest value, or remove the attribute."
             )
-        found.append(Amounts.of(attribute) if isinstance(attribute.domain, Grid) else None)
+        found.append(Amounts.of(attribute) if attribute.in_order else None)
     return tuple(found)
 
 
@@ -114,9 +116,11 @@ class Layout:
 
     @cached_property
     def nodes(self) -> tuple[tuple[Node, ...], ...]:
-        """For each attribute, the nodes that have a column; none for a number."""
+        """For each attribute, the nodes that have a column; none where the order of codes has a meaning."""
         return tuple(
-            tuple(attribute.domain.root.walk())[1:] if isinstance(attribute.domain, Tree) else ()
+            tuple(attribute.domain.root.walk())[1:]
+            if isinstance(attribute.domain, Tree) and not attribute.in_order
+            else ()
             for attribute in self.schema.attributes
         )
 
@@ -163,10 +167,12 @@ class Layout:
         ]
 
     def _centre(self, number: int, average: npt.NDArray[np.float64]) -> float | str:
-        amounts = self.amounts[number]
-        if amounts is not None:
-            return amounts.value(float(average[0]))
-        return _nearest_leaf(self.nodes[number], average, self.schema.attributes[number].domain.labels)
+        amounts, domain = self.amounts[number], self.schema.attributes[number].domain
+        if amounts is None:
+            return _nearest_leaf(self.nodes[number], average, domain.labels)
+        if isinstance(domain, Tree):
+            return domain.labels[round(float(average[0]))]
+        return amounts.value(float(average[0]))
 
 
 def _nearest_leaf(nodes: Sequence[Node], average: npt.NDArray[np.float64], labels: Sequence[str]) -> str:

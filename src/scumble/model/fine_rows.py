@@ -52,7 +52,7 @@ def _refines(fine: Domain, published: Domain) -> bool:
         return bool(inside) and ends[0] == ends[1] and fine.missing == published.missing
     if isinstance(fine, Grid) or isinstance(published, Grid):
         return False
-    return (fine.origin or fine) == (published.origin or published)
+    return fine.finest == published.finest
 
 
 def rows_by_cell(fine: FineRows, published: Schema) -> Integers:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal, Inexact, Rounded
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +36,8 @@ class Grid:
     (80, '[15,28)')
     """
 
+    splits_anywhere: ClassVar[bool] = True
+    """Whether an interval is split at a chosen position."""
     edges: tuple[Decimal, ...]
     """All edges of an irregular grid; the first and the last of a regular one."""
     step: Decimal | None = None

@@ -3,13 +3,14 @@
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from itertools import islice
 
 from scumble.errors import InputError
 from scumble.model.display import Displayed, Listing, Summary, plural
 from scumble.model.domain import Domain
 from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit
+from scumble.model.notation import PLAIN, Notation, NumberNotation
+from scumble.model.ordered import Ordered
 from scumble.model.persons import Persons
 from scumble.model.taxonomy import Tree
 
@@ -38,7 +39,8 @@ class Attribute:
     `missing` is the label of missing values, if the domain has one. `unconfirmed` marks a domain that was drafted from
     the data; `release` refuses it. `column` is the table's name for the column if it differs from `name`, under which
     the attribute is published. `public_because` is the owner's reason why the domain is public; it is published, too.
-    Raises `InputError` if the domain lacks the label of missing values, or if the reason is empty.
+    `notation` says how raw values are written, where neither labels nor plain numbers are. Raises `InputError` if the
+    domain lacks the label of missing values, or if the reason is empty.
 
     >>> Attribute(name="job", domain=Tree.flat(["Engineer", "Artist"]), outside=Outside.DROP).domain_text
     '2 categories: Engineer, Artist'
@@ -51,9 +53,17 @@ class Attribute:
     unconfirmed: bool = False
     column: str | None = None
     public_because: str | None = None
+    notation: Notation | None = None
 
     def __post_init__(self) -> None:
-        domain = self.domain
+        domain, notation = self.domain, self.notation
+        if notation is not None and isinstance(domain, Grid) != isinstance(notation, NumberNotation):
+            raise InputError(
+                f"{self.name!r}: {type(notation).__name__} does not fit its domain. NumberNotation is for "
+                "grids, all other notations are for taxonomies."
+            )
+        if isinstance(domain, Tree) and notation is not None and domain.finest.size - notation.size not in (0, 1):
+            raise InputError(f"{self.name!r}: its taxonomy has other leaves than its notation. Build it from that.")
         known = self.missing == domain.missing if isinstance(domain, Grid) else self.missing in (None, *domain.codes)
         if not known:
             raise InputError(
@@ -78,12 +88,36 @@ class Attribute:
         return self.domain.missing_code if isinstance(self.domain, Grid) else self.domain.codes[self.missing]
 
     @property
+    def numbers(self) -> NumberNotation:
+        """How numbers are written as text."""
+        return self.notation if isinstance(self.notation, NumberNotation) else PLAIN
+
+    @property
+    def on_a_line(self) -> bool:
+        """Whether values are numbers or dates: one outside the range then has a nearest end."""
+        return isinstance(self.domain, Grid) or (self.notation is not None and self.notation.on_a_line)
+
+    @property
+    def kind(self) -> str:
+        """The kind of its values, in one or two words: number, date, boolean, category, ..."""
+        if isinstance(self.domain, Grid):
+            return "number"
+        if isinstance(self.domain, Ordered):
+            return "ordered category"
+        return "category" if self.notation is None else self.notation.kind
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the order of codes has a meaning, as for numbers, dates and ordered categories."""
+        return self.on_a_line or isinstance(self.domain, Ordered)
+
+    @property
     def domain_text(self) -> str:
         """The domain in a few words."""
         if isinstance(self.domain, Grid):
             span = self.domain.interval(0, self.domain.cells).label
             return f"{plural(self.domain.cells, 'interval')} in {span}"
-        first = ", ".join(leaf.label for leaf in islice(self.domain.root.leaves(), FIRST_LABELS))
+        first = ", ".join(self.domain.labels[:FIRST_LABELS])
         more = ", ..." if self.domain.size > FIRST_LABELS else ""
         return f"{plural(self.domain.size, 'category', 'categories')}: {first}{more}"
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
+from typing import ClassVar
 
 from scumble.errors import InputError
 from scumble.model.raw_value import canonical
@@ -50,6 +51,8 @@ class Tree:
     [('Professional', 0, 2), ('Artist', 2, 3)]
     """
 
+    splits_anywhere: ClassVar[bool] = False
+    """Whether a node is split at a chosen position. A node of a tree is split into its children."""
     root: Node
     origin: "Tree | None" = field(default=None, compare=False, repr=False)
     """The finer tree this one was truncated from, which still reads the raw values below its leaves."""
@@ -58,7 +61,7 @@ class Tree:
         """The same nodes in the same places and the same origin. Nested intervals in this order determine the tree."""
         if not isinstance(other, Tree):
             return NotImplemented
-        return [*self.root.walk()] == [*other.root.walk()] and self.origin == other.origin
+        return type(self) is type(other) and [*self.root.walk()] == [*other.root.walk()] and self.origin == other.origin
 
     def __hash__(self) -> int:
         return hash(self.root)
@@ -107,9 +110,13 @@ class Tree:
             return Tree.flat([*self.labels, *labels])
         return Tree.nested({self.root.label: {**(self.to_nested()[self.root.label] or {}), **dict.fromkeys(labels)}})
 
-    @cached_property
+    @property
     def labels(self) -> tuple[str, ...]:
         """The finest values, by code."""
+        return self._leaf_labels
+
+    @cached_property
+    def _leaf_labels(self) -> tuple[str, ...]:
         return tuple(leaf.label for leaf in self.root.leaves())
 
     @property
@@ -123,7 +130,7 @@ class Tree:
         codes = {label: code for code, label in enumerate(self.labels)}
         if self.origin is not None:
             for label, code in tuple(codes.items()):
-                codes |= dict.fromkeys((leaf.label for leaf in self.origin.node(label).leaves()), code)
+                codes |= dict.fromkeys(self.origin.leaves_below(label), code)
         return codes
 
     @cached_property
@@ -146,6 +153,15 @@ class Tree:
         except KeyError:
             raise InputError(f"The taxonomy has no node {label!r}. Use one of its names exactly as written.") from None
 
+    def labels_below(self, label: str) -> Iterator[str]:
+        """The node of this name and all below it."""
+        return (node.label for node in self.node(label).walk())
+
+    def leaves_below(self, label: str) -> Sequence[str]:
+        """The finest values of the node of this name."""
+        node = self.node(label)
+        return self.labels[node.low : node.high]
+
     def to_nested(self) -> Nested:
         """The inverse of `nested`."""
 
@@ -153,6 +169,32 @@ class Tree:
             return {child.label: below(child) for child in node.children} or None
 
         return {self.root.label: below(self.root)}
+
+    @property
+    def finest(self) -> "Tree":
+        """The tree of the public schema, from which this one was truncated or which it is."""
+        return self.origin or self
+
+    @cached_property
+    def codes_of_finest(self) -> tuple[int, ...]:
+        """For every leaf of the finest tree, the code of the leaf of this tree that covers it."""
+        return tuple(self.codes[label] for label in self.finest.labels)
+
+    def with_leaf(self, label: str) -> "Tree":
+        """The tree with a further leaf below its root, which gets the last code."""
+        branches = self.to_nested()[self.root.label]
+        if not branches:
+            raise InputError(f"{self.root.label!r} is both root and leaf. Put it below a root, beside {label!r}.")
+        if label in branches:
+            raise InputError(f"missing {label!r} has values below it in the taxonomy. Name a leaf or a new value.")
+        return Tree.nested({self.root.label: {**branches, label: None}})
+
+    def interval(self, low: int, high: int) -> Node:
+        """The node that covers exactly these codes, the topmost one if there are several."""
+        found = next((node for node in self.root.walk() if (node.low, node.high) == (low, high)), None)
+        if found is None:
+            raise InputError(f"The taxonomy has no node over the codes {low} to {high - 1}. Choose one of its nodes.")
+        return found
 
     def positions(self, node: Node) -> range:
         """The ways to specialize a node: one, into its children, or none."""

@@ -8,15 +8,16 @@ Rules of reading. `scumble.model.raw_value` gives the canonical text of a value 
 
 - A category is compared exactly, spaces included. A boolean also matches a leaf that is spelled true or false in any
   case: `true` first, then the first such leaf. A number above 2^53 matches the first leaf with the same nearest double.
-- A number is read from its text after surrounding spaces are removed, by `NUMBER`. Booleans and dates are not numbers.
+- A value that is no leaf's label is read by the attribute's notation, if it has one: `scumble.model.notation`.
+- A number is read from its text after surrounding spaces are removed, by `NumberNotation`. Booleans and dates
+  are not numbers.
 - None, NaN, an empty text and the `missing` label are missing values. For a numeric attribute an equal number is one,
   too: with `missing: "-999"`, -999.0 is missing.
 - A missing value takes the missing code. Without one, it is treated as unreadable.
 - `outside: drop` leaves the row out for an unknown category, an unreadable number and a number outside the range.
-  `outside: clamp` takes the nearest cell for a number outside the range, else the missing code, else the first code.
+  `outside: clamp` takes the nearest cell for a number or date outside the range, else the missing code, else the first.
 """
 
-import re
 from dataclasses import dataclass
 from enum import Enum
 
@@ -26,6 +27,7 @@ import numpy.typing as npt
 from scumble.model.counts import Integers
 from scumble.model.domain import Domain
 from scumble.model.grid import Grid
+from scumble.model.notation import PLAIN, NumberNotation
 from scumble.model.raw_value import ValueKind, canonical
 from scumble.model.schema import Attribute, Outside
 from scumble.model.taxonomy import LARGE_DIGITS, Tree
@@ -33,13 +35,8 @@ from scumble.model.taxonomy import LARGE_DIGITS, Tree
 Column = npt.NDArray[np.int64] | npt.NDArray[np.float64] | npt.NDArray[np.str_] | npt.NDArray[np.object_]
 """A column of published values."""
 
-NUMBER = r"^[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf|infinity))$"
-"""The texts that are read as numbers, once surrounding spaces are removed. Infinities are numbers, NaN is not."""
-
 NOWHERE = -1
 """Instead of a code: the value lies outside the domain."""
-
-_NUMBER = re.compile(NUMBER, re.ASCII)  # without it, "ınf" with a dotless i would match, and is not a number
 
 
 class Flaw(Enum):
@@ -48,6 +45,7 @@ class Flaw(Enum):
     MISSING = "missing"
     UNKNOWN = "unknown category"
     UNREADABLE = "not a number"
+    """Or not a date, where the attribute has dates."""
     OUTSIDE = "outside the range"
 
 
@@ -85,21 +83,39 @@ def code_of(attribute: Attribute, value: object) -> int | None:
 def _look_up(attribute: Attribute, value: object) -> tuple[Flaw | None, int]:
     """The flaw of a value and, for a number, the cell that holds it or is nearest."""
     domain = attribute.domain
+    kind, text = canonical(value)
     if isinstance(domain, Tree):
-        kind, text = canonical(value)
-        if text == "" and kind is not ValueKind.OFF and (attribute.missing is not None or "" not in domain.codes):
-            return Flaw.MISSING, 0
-        code = category_code(domain, kind, text)
-        return (Flaw.UNKNOWN, 0) if code is None else (None, code)
-    if is_missing_number(value, attribute.missing):
+        return _look_up_leaf(attribute, domain, kind, text)
+    if attribute.numbers.is_missing(kind, text, attribute.missing):
         return Flaw.MISSING, 0
-    number = number_of(value)
+    number = attribute.numbers.number(kind, text)
     if number is None:
         return Flaw.UNREADABLE, 0
     edges = domain.edge_floats
     if not edges[0] <= number < edges[-1]:
         return Flaw.OUTSIDE, 0 if number < edges[0] else domain.cells - 1
     return None, int(np.searchsorted(edges, number, side="right")) - 1
+
+
+def _look_up_leaf(attribute: Attribute, tree: Tree, kind: ValueKind, text: str) -> tuple[Flaw | None, int]:
+    notation = attribute.notation
+    unreadable = Flaw.UNREADABLE if attribute.on_a_line else Flaw.UNKNOWN
+    if kind is ValueKind.OFF:
+        return unreadable, 0
+    if text == "" and (attribute.missing is not None or "" not in tree.codes):
+        return Flaw.MISSING, 0
+    code = category_code(tree, kind, text)
+    if code is not None:
+        return None, code
+    if notation is None:
+        return unreadable, 0
+    if notation.is_missing(kind, text, attribute.missing):
+        return Flaw.MISSING, 0
+    place = notation.place(kind, text)
+    if place is None:
+        return unreadable, 0
+    inside = min(max(place, 0), notation.size - 1)
+    return None if inside == place else Flaw.OUTSIDE, tree.codes_of_finest[inside]
 
 
 def category_code(tree: Tree, kind: ValueKind, text: str) -> int | None:
@@ -114,27 +130,19 @@ def category_code(tree: Tree, kind: ValueKind, text: str) -> int | None:
     return code
 
 
-def number_of(value: object) -> float | None:
+def number_of(value: object, numbers: NumberNotation = PLAIN) -> float | None:
     """A raw value as the nearest double, None where it is not a number.
 
     >>> from decimal import Decimal
     >>> [number_of(value) for value in (" +5 ", "1e400", Decimal("0.7"), "1_0", "nan", True)]
     [5.0, inf, 0.7, None, None, None]
     """
-    kind, text = canonical(value)
-    if kind is ValueKind.NUMBER:
-        return float(text)
-    text = text.strip()
-    return float(text) if kind is ValueKind.TEXT and _NUMBER.fullmatch(text) else None
+    return numbers.number(*canonical(value))
 
 
-def is_missing_number(value: object, label: str | None) -> bool:
+def is_missing_number(value: object, label: str | None, numbers: NumberNotation = PLAIN) -> bool:
     """Whether a value of a numeric attribute is empty, or says by the label of missing values that it is missing."""
-    kind, text = canonical(value)
-    if kind is ValueKind.MISSING or (kind is ValueKind.TEXT and text.strip() in {"", (label or "").strip()}):
-        return True
-    number = number_of(value)
-    return number is not None and number == number_of(label)
+    return numbers.is_missing(*canonical(value), label)
 
 
 def category_text(value: object) -> str:
@@ -198,8 +206,8 @@ def codes_within(domain: Domain, values: Column, *, clamp: bool = False) -> Inte
         missing = domain.missing_code
         places[np.isnan(numbers)] = missing if missing is not None else domain.cells - 1 if clamp else NOWHERE
         return places.astype(np.int64)
-    tree = domain.origin or domain
-    known = {node.label: code for code, label in enumerate(domain.labels) for node in tree.node(label).walk()}
+    tree = domain.finest
+    known = {each: code for code, label in enumerate(domain.labels) for each in tree.labels_below(label)}
     unknown = 0 if clamp else NOWHERE
     return np.fromiter((known.get(value, unknown) for value in values), dtype=np.int64, count=len(values))
 

@@ -7,7 +7,6 @@ from scumble.errors import InputError
 from scumble.methods.diffgen.levels import Settings
 from scumble.methods.diffgen.scores import Candidate, ValueScores
 from scumble.model.cut import Cut, Specialization
-from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit
 from scumble.model.plan import Spend
 from scumble.model.schema import Schema
@@ -21,13 +20,16 @@ NEW_SPLITS = "split values of new intervals"
 
 
 def published_spends(schema: Schema, epsilon: Fraction, settings: Settings) -> tuple[Spend, ...]:
-    """Line 3: each use of the exponential mechanism costs eps' = eps / (2 (numeric attributes + 2 rounds))."""
+    """Line 3: each use of the exponential mechanism costs eps' = eps / (2 (numeric attributes + 2 rounds)).
+
+    Ordered categories are split like numbers and count as numeric attributes.
+    """
     if schema.unit is not Unit.ADD_REMOVE:
         raise InputError(
             "Published mode divides its budget for `unit: add-remove`, the paper's definition. Change the unit or "
             "remove `--selection published`."
         )
-    rounds, numeric = settings.rounds, sum(isinstance(each.domain, Grid) for each in schema.predictors)
+    rounds, numeric = settings.rounds, sum(each.domain.splits_anywhere for each in schema.predictors)
     price = epsilon / (2 * (numeric + 2 * rounds))
     spends = [
         Spend(label=CANDIDATE, epsilon=price, times=rounds, purpose="line 7: exponential mechanism over the cut"),
@@ -52,7 +54,7 @@ def choose_as_published(
     cut = Cut.top(schema)
     positions: dict[tuple[str, Node], int] = {}
     for attribute in schema.predictors:
-        if isinstance(attribute.domain, Grid):
+        if attribute.domain.splits_anywhere:
             _choose_splits(schema, settings, holder, attribute.name, [attribute.domain.root], FIRST_SPLITS, positions)
     for _ in range(settings.rounds):
         candidates = _candidates(cut, positions, settings.max_cells)
@@ -63,7 +65,7 @@ def choose_as_published(
         step = chosen.step(schema)
         record(step)
         cut = cut.specialize(step)
-        if isinstance(schema[step.attribute].domain, Grid):
+        if schema[step.attribute].domain.splits_anywhere:
             _choose_splits(schema, settings, holder, step.attribute, step.children, NEW_SPLITS, positions)
     return cut
 
