@@ -16,7 +16,6 @@ from scumble.flows.plan import schema_of
 from scumble.flows.progress import Progress
 from scumble.methods import Params, method_and_parameters
 from scumble.methods.method import Method
-from scumble.methods.persons import refuse_persons
 from scumble.model.budget import budget_text, parse_budget
 from scumble.model.guarantee import Unit, Unproven
 from scumble.model.schema import Schema
@@ -172,7 +171,6 @@ def method_subject(
     else:
         chosen, settings = method, method.parameters(**parameters)
     public = served_schema(chosen, settings) if schema is None else schema_of(schema)
-    refuse_persons(public, "The audit")
     mechanism = WholeRelease(method=chosen, schema=public, parameters=settings)
     guarantee = mechanism.plan.guarantee
     declared = declared_epsilon(guarantee)

@@ -17,8 +17,10 @@ from scumble.auditing.likelihood_ratio import ComparingHolder
 from scumble.auditing.neighbours import CodedRows, Pair
 from scumble.auditing.observer import Observer
 from scumble.auditing.outcomes import ChoicePath, Draws, Outcome, ReleaseView, gather
+from scumble.auditing.persons import pair_engine
 from scumble.engines.memory import MemoryEngine
 from scumble.methods.method import Method, Params
+from scumble.methods.persons import plan_release, run_release
 from scumble.model.counts import Block, Counts, Integers, Tabulation
 from scumble.model.guarantee import PureDP
 from scumble.model.plan import Plan, Spend
@@ -74,18 +76,18 @@ class WholeRelease:
     plan: Plan = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "plan", self.method.plan(self.schema, self.parameters))
+        object.__setattr__(self, "plan", plan_release(self.method, self.schema, self.parameters))
 
     def draw(self, pair: Pair, rows: CodedRows, runs: int) -> Draws:
         on_first = rows == pair.first
-        engine = CachingEngine(engine_of(self.schema, rows))
-        other = CachingEngine(engine_of(self.schema, pair.second if on_first else pair.first))
+        engine = CachingEngine(pair_engine(self.schema, pair, rows))
+        other = CachingEngine(pair_engine(self.schema, pair, pair.second if on_first else pair.first))
         observer = Observer(self.schema, pair)
         names: dict[ChoicePath, tuple[str, ...]] = {}
 
         def once() -> Outcome:
             holder = ComparingHolder(engine=engine, other=other, noise=self.noise(), plan=self.plan)
-            release = self.method.run(self.schema, self.parameters, holder)
+            release = run_release(self.method, self.schema, self.parameters, holder)
             view = ReleaseView(release)
             if view.path not in names:
                 names[view.path] = view.names

@@ -57,9 +57,11 @@ class Pair:
 
 def pair_of(schema: Schema, shared: Sequence[CodedRecord], record: CodedRecord, other: CodedRecord, why: str) -> Pair:
     """A pair of neighbours under the unit of the schema. Under `replace`, the first table has `other` where the second
-    has `record`, and copies of `other` fill both tables up to the public number of rows."""
+    has `record`, and copies of `other` fill both tables up to the public number of rows. If the schema names persons,
+    the second table has one person more, with twice as many copies of `record` as are used of a person."""
     if schema.unit is Unit.ADD_REMOVE:
-        return Pair(first=tuple(shared), second=(*shared, record), why=why)
+        copies = 1 if schema.persons is None else 2 * schema.persons.rows_each_at_most
+        return Pair(first=tuple(shared), second=(*shared, *[record] * copies), why=why)
     filled = (*shared, *[other] * (schema.rows or 1))[: (schema.rows or 1) - 1]
     return Pair(first=(*filled, other), second=(*filled, record), why=why)
 

@@ -12,6 +12,7 @@ from scumble.comparison.trials import CodedTable
 from scumble.demo.patients import patients, patients_schema
 from scumble.errors import InputError
 from scumble.files.schema_file import read_schema
+from scumble.methods.persons import refuse_persons
 from scumble.sources import check_columns, open_source
 
 REAL = ("adult",)
@@ -35,6 +36,7 @@ def table_named(name: str) -> CodedTable:
     if not separator:
         raise InputError(f"Unknown table {name!r}. Available: {', '.join(NAMES)}, or give FILE@SCHEMA.")
     source, schema = open_source(Path(file)), read_schema(Path(schema_file))
+    refuse_persons(schema, "A comparison")
     check_columns(source, schema.columns)
     if schema.target is None:
         raise InputError(f"The schema {schema_file} has no `target`, so there is no class to predict. Add a `target`.")

@@ -14,6 +14,8 @@ from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
 from scumble.methods import METHODS
 from scumble.methods.method import Method
+from scumble.methods.persons import plan_release
+from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
 
 MORE_SETTINGS: Mapping[str, tuple[dict[str, Any], ...]] = {
@@ -21,6 +23,8 @@ MORE_SETTINGS: Mapping[str, tuple[dict[str, Any], ...]] = {
     "microaggregate": ({"depth": 2}, {"depth": 2, "centre": "mean"}),
 }
 """Modes beside those of the sampling audits: defaults, and those that small tables do not lead to."""
+
+OF_PERSONS: dict[str, Any] = {"person": "patient-id", "rows_each_at_most": 3}
 
 WIDE = """\
 scumble: schema/1
@@ -50,14 +54,17 @@ class TranscriptCase:
     def __str__(self) -> str:
         words = [f"{name} {value}" for name, value in self.settings.items()]
         mode = f" ({', '.join(words)})" if words else ""
-        return f"{self.method.name}{mode}, {len(self.schema.attributes)} attributes, {self.schema.unit.value}"
+        persons = "" if self.schema.persons is None else ", persons"
+        return f"{self.method.name}{mode}, {len(self.schema.attributes)} attributes, {self.schema.unit.value}{persons}"
 
 
 def transcript_schemas() -> list[Schema]:
-    """The small schemas of the audits and a wide one, under both units, all with a public limit on the rows."""
+    """The small schemas of the audits and a wide one, under both units and with persons who have several rows, all with
+    a public limit on the rows."""
     wide = parse_schema(WIDE, name="the wide schema")
-    schemas = [*small_schemas(), wide, under_replace(wide)]
-    return [replace(schema, rows_at_most=schema.rows or 100) for schema in schemas]
+    schemas = [replace(each, rows_at_most=each.rows or 100) for each in (*small_schemas(), wide, under_replace(wide))]
+    several = [replace(each, **OF_PERSONS) for each in schemas if each.unit is Unit.ADD_REMOVE]
+    return [*schemas, *several]
 
 
 def transcript_cases() -> Iterator[TranscriptCase]:
@@ -68,7 +75,7 @@ def transcript_cases() -> Iterator[TranscriptCase]:
             parameters = parameters_for(method, 1, settings)
             for schema in transcript_schemas():
                 try:
-                    guarantee = method.plan(schema, parameters).guarantee
+                    guarantee = plan_release(method, schema, parameters).guarantee
                 except InputError:
                     continue
                 if declared_epsilon(guarantee) is not None:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from scumble.auditing.laws.queries import engine_of
 from scumble.auditing.laws.release_fields import plain_fields
 from scumble.auditing.mechanisms import CachingEngine
 from scumble.auditing.neighbours import CodedRows, Pair
+from scumble.auditing.persons import pair_engine
 from scumble.auditing.transcripts.comparison import TranscriptLoss, compare
 from scumble.auditing.transcripts.observed_draws import DrawOutcome, DrawTap, observed_opendp
 from scumble.auditing.transcripts.steering import Decide, WorstOutcomes
@@ -30,6 +30,7 @@ from scumble.auditing.transcripts.transcript import (
 )
 from scumble.errors import InputError
 from scumble.methods.method import Method, Params
+from scumble.methods.persons import plan_release, run_release
 from scumble.model.budget import budget_text
 from scumble.model.guarantee import Unit, Unproven, epsilon_of
 from scumble.model.plan import Plan
@@ -72,7 +73,7 @@ class CentralExecution:
 
     @property
     def plan(self) -> Plan:
-        return self.method.plan(self.schema, self.parameters)
+        return plan_release(self.method, self.schema, self.parameters)
 
     def observed(self) -> AbstractContextManager[DrawTap]:
         return observed_opendp()
@@ -80,7 +81,7 @@ class CentralExecution:
     def run(self, engine: Tabulates, recorder: Recorder) -> object:
         holder = TranscriptHolder(engine=engine, noise=self.noise(), plan=self.plan)
         holder.recorder = recorder
-        return self.method.run(self.schema, self.parameters, holder)
+        return run_release(self.method, self.schema, self.parameters, holder)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +154,7 @@ class TranscriptCheck:
         """The worst transcript of each table, then in turns sampled, partly random and partly worst ones."""
         with self._execution.observed() as tap:
             runs = _Runs(self._execution, tap)
-            engines = [self._engine(rows) for rows in (pair.first, pair.second)]
+            engines = [self._engine(pair, rows) for rows in (pair.first, pair.second)]
             for number in range(transcripts):
                 here, there = engines if number % 2 == 0 else reversed(engines)
                 if number % 4 < 2:
@@ -162,8 +163,8 @@ class TranscriptCheck:
                 else:
                     yield runs.repeated(here, there)
 
-    def _engine(self, rows: CodedRows) -> CachingEngine:
-        return CachingEngine(engine_of(self._execution.schema, rows))
+    def _engine(self, pair: Pair, rows: CodedRows) -> CachingEngine:
+        return CachingEngine(pair_engine(self._execution.schema, pair, rows))
 
 
 class _Runs:

@@ -140,7 +140,8 @@ class Transcribing(Holder):
         return exact
 
     def _record(self, label: str, draws: Sequence[Draw], released: Integers, numbers_per_line: int = 0) -> None:
-        prices = {spend.label: spend.total(self.plan.unit) / spend.times for spend in self.plan.spends}
+        rows = self.plan.rows_each_at_most
+        prices = {spend.label: rows * spend.total(self.plan.unit) / spend.times for spend in self.plan.spends}
         answer = TranscribedAnswer(
             label=label,
             price=prices.get(label, Fraction(0)),
