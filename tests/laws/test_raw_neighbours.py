@@ -15,9 +15,11 @@ from typing import Any
 
 import duckdb
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyreadstat
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -40,6 +42,7 @@ from raw_tables import (
     check,
     codes,
     dictionaries,
+    in_a_sheet,
     inferred,
     objects,
     polars_objects,
@@ -283,6 +286,14 @@ def test_the_same_value_has_the_same_code_through_every_source(
         assert codes(folder / "same.orc") == expected
     if kind in {"text", "whole", "floats"}:  # the types of SQLite
         assert codes(in_sqlite(folder / "same.sqlite", values)) == expected
+    if kind in {"text", "booleans", "whole", "decimals"}:
+        assert codes(in_a_sheet(folder / "same.xlsx", values)) == expected
+    if kind in {"text", "whole", "decimals"}:
+        column = pd.Series([None if value is None else str(value) for value in values], dtype=object)
+        frame = pd.DataFrame({"x": column if kind == "text" else column.astype(np.float64), "y": 1.0})
+        pyreadstat.write_dta(frame, folder / "same.dta")
+        pyreadstat.write_sav(frame, folder / "same.sav")
+        assert codes(folder / "same.dta") == codes(folder / "same.sav") == expected
 
 
 def in_sqlite(path: Path, values: list[Any]) -> str:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +20,7 @@ import polars as pl
 import pyarrow as pa
 from hypothesis import settings
 from hypothesis import strategies as st
+from openpyxl import Workbook
 
 from scumble.engines.coding import coder
 from scumble.model.grid import Grid
@@ -176,6 +178,16 @@ def polars_objects(values: list[Any]) -> pl.DataFrame:
 
 def dictionaries(values: list[Any]) -> list[dict[str, Any]]:
     return [{"x": value, "y": 1} for value in values]
+
+
+def in_a_sheet(path: Path, values: list[Any]) -> Path:
+    """A spreadsheet. A second column keeps rows whose value is missing."""
+    book = Workbook()
+    book.active.append(["x", "y"])
+    for value in values:
+        book.active.append([value, 1])
+    book.save(path)
+    return path
 
 
 def of_bits(kind: pa.DataType, storage: pa.DataType) -> Callable[[list[Any]], pa.Array]:

@@ -6,6 +6,8 @@
 | `people.parquet`, `.pq` | Parquet |
 | `people.feather`, `.arrow`, `.ipc` | Feather (version 2) and other Arrow files |
 | `people.orc` | ORC |
+| `people.xlsx`, `.xls`, `.xlsb`, `.ods`; `people.xlsx::Sheet` | the first or the named sheet of a spreadsheet |
+| `people.dta`; `.sav`, `.zsav`; `.sas7bdat`, `.xpt` | files of Stata, SPSS and SAS |
 | `people-*.parquet`, `2026/**/*.csv.gz` | all files of the pattern as one table |
 | `people.duckdb::patients` | a table or view of a DuckDB database |
 | `people.sqlite::patients` | a table or view of a SQLite database |
@@ -28,11 +30,13 @@ from scumble.errors import InputError
 from scumble.sources.arrow_files import ORCFile, arrow_file
 from scumble.sources.csv import CSVSource
 from scumble.sources.databases import database_table
+from scumble.sources.excel import named_sheet, spreadsheet
 from scumble.sources.frames import ArrowSource, frame_source
 from scumble.sources.lazy_frames import lazy_source
 from scumble.sources.parquet import ParquetSource
 from scumble.sources.source import RowProgress, Source
 from scumble.sources.spark import spark_files, spark_frame, to_spark
+from scumble.sources.statistics import statistics_file
 from scumble.sources.streams import DictRows, stream_source
 
 __all__ = [
@@ -84,7 +88,11 @@ def _scan(data: object, *, delimiter: str, engine: str) -> Source | None:
     """The source for `data` if DuckDB, PostgreSQL or Spark reads it; None for ordinary files and frames."""
     if not isinstance(data, str | PurePath):
         return spark_frame(data)
-    return database_table(str(data)) or (spark_files(data, delimiter) if engine == SPARK else None)
+    return (
+        named_sheet(str(data))
+        or database_table(str(data))
+        or (spark_files(data, delimiter) if engine == SPARK else None)
+    )
 
 
 def _memory_source(data: Any) -> Source:
@@ -101,7 +109,12 @@ def _file_source(path: Path, delimiter: str, multiline: bool) -> Source:
         return ParquetSource(path=path)
     if path.suffix.lower() in DATABASE_ENDINGS:
         raise InputError(f"{path} is a database. Name a table in it: {path}::TABLE.")
-    return arrow_file(path) or CSVSource(path=path, delimiter=delimiter, multiline=multiline)
+    return (
+        spreadsheet(path)
+        or statistics_file(path)
+        or arrow_file(path)
+        or CSVSource(path=path, delimiter=delimiter, multiline=multiline)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
