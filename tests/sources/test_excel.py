@@ -168,7 +168,9 @@ def test_the_command_line_reads_a_sheet(tmp_path: Path) -> None:
     data = f"{path}::People"
     assert scumble("schema", "check", schema, data, "--rows", "--json").json["rows"]["kept"] == 100
     assert "numeric" in scumble("schema", "draft", data, "--target", "ill").out
-    made = scumble("release", data, "--schema", schema, "--out", tmp_path / "out", "--epsilon", "1")
+    made = scumble(
+        "release", data, "--schema", schema, "--out", tmp_path / "out", "--ledger", tmp_path / "x.db", "--epsilon", "1"
+    )
     assert made.code == 0, made.err
     assert scumble("evaluate", tmp_path / "out", "--test", data, "--json").json["majority"]
     words = ["--schema", schema, "--out", tmp_path / "perturbed", "--epsilon", "1"]

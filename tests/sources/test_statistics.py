@@ -194,5 +194,7 @@ def test_the_command_line_reads_spss(tmp_path: Path) -> None:
     schema.write_text(SCHEMA, encoding="utf-8")
     assert scumble("schema", "check", schema, data, "--rows", "--json").json["rows"]["kept"] == 100
     assert "- 'no'" in scumble("schema", "draft", data, "--target", "ill").out
-    made = scumble("release", data, "--schema", schema, "--out", tmp_path / "out", "--epsilon", "1")
+    made = scumble(
+        "release", data, "--schema", schema, "--out", tmp_path / "out", "--ledger", tmp_path / "x.db", "--epsilon", "1"
+    )
     assert made.code == 0, made.err
