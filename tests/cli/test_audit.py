@@ -179,3 +179,36 @@ def test_attacks_compare_with_a_control_group(tmp_path: Path) -> None:
     written = page.stat().st_mtime_ns
     again = run("audit", "--attacks", tmp_path / "out", *words, "--report", page)
     assert again.code == 2 and "not overwritten" in again.err and page.stat().st_mtime_ns == written
+
+
+def test_transcripts_are_compared_instead_of_sampled() -> None:
+    ended = run("audit", "--epsilon", "1/3", "--leaves", "--transcripts", 100)
+    assert ended.code == 0, ended.err
+    assert "diffgen declares epsilon 1/3; the largest privacy loss of 100 transcripts is 0.3333" in ended.out
+    found = run("audit", "--method", "histograms", "--epsilon", "1", "--transcripts", 8, "--json").json
+    assert found["transcripts"] == 8
+    assert found["refuted"] is False
+    assert found["largest_loss"] == 1
+
+
+def test_a_refuted_transcript_is_exit_code_four() -> None:
+    ended = run("audit", "--method", "s-mdav", "--k", 20, "--epsilon", "1", "--transcripts", 100, "--json")
+    assert ended.code == 4
+    found = json.loads(ended.out)
+    assert found["refuted"] is True
+    assert found["proved"] is False
+    assert found["largest_loss"] > 9
+    assert "REFUTED: s-mdav declares epsilon 1. The answer 'sums of every group' has a privacy loss of" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--transcripts", 0), "The number of transcripts is 0. Give 1 or more."),
+        (("--transcripts", 9, "--report", "page.html"), "--report shows a sampling audit"),
+    ],
+)
+def test_wrong_options_of_a_transcript_check_are_refused(words: tuple[object, ...], says: str) -> None:
+    ended = run("audit", "--epsilon", "1", *words)
+    assert ended.code == 2
+    assert says in ended.err

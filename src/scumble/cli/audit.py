@@ -22,6 +22,14 @@ def audit_(
     runs: Annotated[
         int, typer.Option("--runs", help="Test runs on each table; the search for the event takes further runs.")
     ] = 10_000,
+    transcripts: Annotated[
+        int | None,
+        typer.Option(
+            "--transcripts",
+            metavar="N",
+            help="Instead of sampling, compute the exact privacy loss of N transcripts (takes seconds).",
+        ),
+    ] = None,
     variations: Annotated[int, typer.Option("--variations", help="Random variations of the best table pairs.")] = 12,
     confidence: Annotated[str, typer.Option("--confidence", help="Confidence level of the lower bound.")] = "0.999",
     claims: Annotated[int, typer.Option("--claims", help="Number of audits that share the confidence level.")] = 1,
@@ -44,13 +52,17 @@ def audit_(
 ) -> None:
     """Search for a violation of the declared epsilon by running a method many times on neighbouring tables.
 
-    The exit code is 4 if the lower bound on epsilon exceeds the declared one. With --attacks, show how much better four
-    attacks work on people in a release than on a control group. The attacks read raw rows: keep their results private.
+    The exit code is 4 if the lower bound on epsilon exceeds the declared one, or with --transcripts if the exact
+    privacy loss of a transcript does. With --attacks, show how much better four attacks work on people in a release
+    than on a control group. The attacks read raw rows: keep their results private.
     """
     if report is not None and report.exists():
         raise InputError(f"{report} exists already and is not overwritten. Give another --report.")
     if attacks is not None:
         _attack(attacks, train, control, delimiter_of(delimiter), json=json, report=report)
+        return
+    if transcripts is not None:
+        _check_transcripts(method, schema, transcripts, parameters, json=json, report=report)
         return
     with progress_bar() as progress:
         finding = audit(
@@ -75,6 +87,23 @@ def audit_(
         print_finding(finding)
     if finding.refuted:
         raise CheckError(f"{finding.sentence} Do not release with this method; docs/audit.md explains the result.")
+
+
+def _check_transcripts(
+    method: str, schema: Path | None, transcripts: int, parameters: dict[str, Any], *, json: bool, report: Path | None
+) -> None:
+    if report is not None:
+        raise InputError("--report shows a sampling audit. Leave it out with --transcripts, or use --json.")
+    from scumble.auditing.transcripts.audit import check_transcripts
+
+    with progress_bar() as progress:
+        finding = check_transcripts(method, schema=schema, transcripts=transcripts, progress=progress, **parameters)
+    if json:
+        print_json(finding.to_json())
+    if finding.violation:
+        raise CheckError(f"{finding.sentence} Do not release with this method; docs/audit.md explains the result.")
+    if not json:
+        print_text(finding.sentence)
 
 
 def print_finding(finding: Finding) -> None:

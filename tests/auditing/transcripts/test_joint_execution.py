@@ -12,7 +12,8 @@ from selection_laws import permute_and_flip_law
 
 from scumble.auditing.laws.cases import small_schemas
 from scumble.auditing.neighbours import candidate_pairs
-from scumble.auditing.transcripts.check import TranscriptCheck, TranscriptFinding
+from scumble.auditing.transcripts.check import TranscriptCheck
+from scumble.auditing.transcripts.finding import TranscriptFinding
 from scumble.auditing.transcripts.joint_execution import JointExecution
 from scumble.auditing.transcripts.tables import random_pairs
 from scumble.joint.protocol.geometric_noise import geometric_law

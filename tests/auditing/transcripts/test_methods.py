@@ -6,7 +6,8 @@ import pytest
 
 from scumble.auditing.neighbours import candidate_pairs
 from scumble.auditing.transcripts.cases import TranscriptCase, transcript_cases
-from scumble.auditing.transcripts.check import TranscriptCheck, TranscriptFinding
+from scumble.auditing.transcripts.check import TranscriptCheck
+from scumble.auditing.transcripts.finding import TranscriptFinding
 from scumble.auditing.transcripts.tables import random_pairs
 from scumble.errors import InputError
 from scumble.methods import METHODS
@@ -15,13 +16,14 @@ from scumble.model.guarantee import Unit
 from scumble.privacy.noise import simulation
 
 CASES = list(transcript_cases())
-FAST = [case for case in CASES if len(case.schema.attributes) <= 3 and "detail" not in case.settings and case.settings]
+FAST = [case for case in CASES if len(case.schema.attributes) <= 3 and not case.settings.keys() & {"detail", "records"}]
 
 
 def checked(case: TranscriptCase, *, epsilon: str, random: int, transcripts: int) -> TranscriptFinding:
     execution = case.execution(epsilon)
     proposed = candidate_pairs(case.method, case.schema, execution.parameters)
-    pairs = [*proposed, *islice(random_pairs(case.schema, simulation()), random)]
+    proposed = proposed if epsilon == "1" else proposed[-3:]
+    pairs = [*islice(random_pairs(case.schema, simulation()), random), *proposed]
     finding = TranscriptCheck(execution).check(pairs, transcripts=transcripts)
     print(f"\n{case}, eps {epsilon}: {finding.sentence}")  # noqa: T201 - shown by `pytest -s`
     return finding
@@ -40,7 +42,7 @@ def test_the_loss_of_transcripts_is_within_epsilon(case: TranscriptCase) -> None
 def test_the_loss_of_many_transcripts_is_within_epsilon(case: TranscriptCase, epsilon: str) -> None:
     """Every method and mode, under each unit that it serves. The claim of `s-mdav` is not proved, and it is false."""
     many = epsilon == "1"
-    finding = checked(case, epsilon=epsilon, random=30 if many else 5, transcripts=4 if many else 2)
+    finding = checked(case, epsilon=epsilon, random=10, transcripts=4 if many else 2)
     assert bool(finding.violation) is (case.method is S_MDAV)
     assert finding.proved is (case.method is not S_MDAV)
 

@@ -39,7 +39,8 @@ from planted_transcript_bugs import (
 
 from scumble.auditing.laws.cases import parameters_for, small_schemas
 from scumble.auditing.neighbours import candidate_pairs
-from scumble.auditing.transcripts.check import CentralExecution, TranscriptCheck, TranscriptFinding
+from scumble.auditing.transcripts.check import CentralExecution, TranscriptCheck
+from scumble.auditing.transcripts.finding import TranscriptFinding
 from scumble.auditing.transcripts.tables import random_pairs
 from scumble.methods.diffgen.method import DiffGenMethod
 from scumble.methods.histograms.method import HistogramsMethod

@@ -1,10 +1,11 @@
 """The cases of the transcript check: every method that declares an epsilon, in each mode, under each unit it serves.
 
 Transcripts cost milliseconds, so that more modes and a schema with more attributes can be checked than in a sampling
-audit. The wide schema has so many attributes that `diffgen` selects the tables of its detail privately.
+audit: those that a method lists in its optional attribute `transcribed`, beside `audited`. The wide schema has so many
+attributes that `diffgen` selects the tables of its detail privately.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,19 +19,13 @@ from scumble.methods.persons import plan_release
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
 
-MORE_SETTINGS: Mapping[str, tuple[dict[str, Any], ...]] = {
-    "diffgen": ({}, {"detail": "no"}, {"records": 40_000}),
-    "microaggregate": ({"depth": 2}, {"depth": 2, "centre": "mean"}),
-}
-"""Modes beside those of the sampling audits: defaults, and those that small tables do not lead to."""
-
 OF_PERSONS: dict[str, Any] = {"person": "patient-id", "rows_each_at_most": 3}
 
 WIDE = """\
 scumble: schema/1
 target: class
 attributes:
-  age: {numeric: {low: 0, high: 30, step: 1}}
+  age: {numeric: {low: 0, high: 12, step: 1}}
   region: {taxonomy: {Any: {north: {n1: , n2: }, south: {s1: , s2: }}}}
   smoker: {taxonomy: {Any: {yes_: , no_: }}}
   urban: {taxonomy: {Any: {u: , v: }}}
@@ -70,8 +65,8 @@ def transcript_schemas() -> list[Schema]:
 def transcript_cases() -> Iterator[TranscriptCase]:
     """Every method that declares an epsilon, in each mode, on each schema that it accepts."""
     for method in METHODS:
-        modes = [*settings_of(method), *MORE_SETTINGS.get(method.name, ())]
-        for settings in modes:
+        more: tuple[dict[str, Any], ...] = getattr(method, "transcribed", ())
+        for settings in (*settings_of(method), *more):
             parameters = parameters_for(method, 1, settings)
             for schema in transcript_schemas():
                 try:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from itertools import islice
 from typing import Protocol
 
 from scumble.auditing.laws.release_fields import plain_fields
@@ -16,8 +18,9 @@ from scumble.auditing.mechanisms import CachingEngine
 from scumble.auditing.neighbours import CodedRows, Pair
 from scumble.auditing.persons import pair_engine
 from scumble.auditing.transcripts.comparison import TranscriptLoss, compare
+from scumble.auditing.transcripts.finding import TranscriptFinding
 from scumble.auditing.transcripts.observed_draws import DrawOutcome, DrawTap, observed_opendp
-from scumble.auditing.transcripts.steering import Decide, WorstOutcomes
+from scumble.auditing.transcripts.steering import Decide, OutcomeSearch, WorstOutcomes
 from scumble.auditing.transcripts.tables import shuffled
 from scumble.auditing.transcripts.transcript import (
     OutcomeSource,
@@ -25,17 +28,18 @@ from scumble.auditing.transcripts.transcript import (
     RunTranscript,
     Script,
     ScriptEnded,
+    Transcribing,
     TranscriptHolder,
     sampled,
 )
 from scumble.errors import InputError
+from scumble.flows.progress import Progress
 from scumble.methods.method import Method, Params
 from scumble.methods.persons import plan_release, run_release
-from scumble.model.budget import budget_text
-from scumble.model.guarantee import Unit, Unproven, epsilon_of
+from scumble.model.guarantee import Unproven, epsilon_of
 from scumble.model.plan import Plan
 from scumble.model.schema import Schema
-from scumble.privacy.holder import Tabulates
+from scumble.privacy.holder import Holder, Tabulates
 from scumble.privacy.noise import Noise, PaidNoise, Simulation, simulation
 
 
@@ -54,8 +58,11 @@ class Execution(Protocol):
     def observed(self) -> AbstractContextManager[DrawTap]:
         """Within this context the draws of `run` are reported to the tap."""
 
-    def run(self, engine: Tabulates, recorder: Recorder) -> object:
-        """Run on a table, report the answers to the recorder, and return the release."""
+    def holder(self, engine: Tabulates) -> Transcribing:
+        """A new holder of a table."""
+
+    def run(self, holder: Holder) -> object:
+        """Run on a holder and return the release."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,46 +78,18 @@ class CentralExecution:
     def name(self) -> str:
         return self.method.name
 
-    @property
+    @cached_property
     def plan(self) -> Plan:
         return plan_release(self.method, self.schema, self.parameters)
 
     def observed(self) -> AbstractContextManager[DrawTap]:
         return observed_opendp()
 
-    def run(self, engine: Tabulates, recorder: Recorder) -> object:
-        holder = TranscriptHolder(engine=engine, noise=self.noise(), plan=self.plan)
-        holder.recorder = recorder
+    def holder(self, engine: Tabulates) -> Transcribing:
+        return TranscriptHolder(engine=engine, noise=self.noise(), plan=self.plan)
+
+    def run(self, holder: Holder) -> object:
         return run_release(self.method, self.schema, self.parameters, holder)
-
-
-@dataclass(frozen=True, kw_only=True)
-class TranscriptFinding:
-    """The largest privacy loss over all transcripts that were compared."""
-
-    name: str
-    unit: Unit
-    epsilon: Fraction
-    proved: bool
-    """False if the method itself calls its guarantee unproven."""
-    transcripts: int
-    largest: Fraction
-    """The largest loss of a whole transcript."""
-    largest_share: Fraction
-    """The largest loss of a single answer, as a share of its price."""
-    violation: str = ""
-    """What was found to be wrong, on which tables; empty if nothing was."""
-
-    @property
-    def sentence(self) -> str:
-        """The result in one or two sentences."""
-        declared = f"{self.name} declares epsilon {budget_text(self.epsilon)}"
-        if self.violation:
-            return f"REFUTED: {declared}. {self.violation}"
-        return (
-            f"No violation: {declared}; the largest privacy loss of {self.transcripts:,} transcripts is "
-            f"{float(self.largest):.4f}, and of a single answer {100 * float(self.largest_share):.1f} % of its price."
-        )
 
 
 class TranscriptCheck:
@@ -124,20 +103,27 @@ class TranscriptCheck:
         self._execution = execution
         self._random = random or simulation()
 
-    def check(self, pairs: Iterable[Pair], *, transcripts: int = 4) -> TranscriptFinding:
-        """Compare `transcripts` transcripts on each pair, until one violates the guarantee."""
+    def check(
+        self,
+        pairs: Iterable[Pair],
+        *,
+        transcripts: int = 4,
+        at_most: int | None = None,
+        progress: Progress | None = None,
+    ) -> TranscriptFinding:
+        """Compare `transcripts` transcripts on each pair, `at_most` in total, until one violates the guarantee."""
         compared, largest, share, violation = 0, Fraction(0), Fraction(0), ""
-        for pair in pairs:
-            for comparison in self.comparisons(shuffled(pair, self._random), transcripts):
-                compared += 1
-                violation = comparison.violation(self.epsilon)
-                if violation:
-                    violation = f"{violation} {pair.words(self._execution.schema)}."
-                    break
-                largest = max(largest, comparison.total.size)
-                shares = (answer.loss.size / answer.price for answer in comparison.answers if answer.price)
-                share = max(share, *shares, Fraction(0))
+        each = ((pair, loss) for pair in pairs for loss in self.comparisons(shuffled(pair, self._random), transcripts))
+        for pair, comparison in islice(each, at_most):
+            compared += 1
+            if progress is not None:
+                progress("comparing transcripts", compared, at_most)
+            largest = max(largest, comparison.total.size)
+            shares = (answer.loss.size / answer.price for answer in comparison.answers if answer.price)
+            share = max(share, *shares, Fraction(0))
+            violation = comparison.violation(self.epsilon)
             if violation:
+                violation = f"{violation} {pair.words(self._execution.schema)}."
                 break
         return TranscriptFinding(
             name=self._execution.name,
@@ -180,15 +166,16 @@ class _Runs:
         return _compared(first, second)
 
     def steered(self, here: Tabulates, there: Tabulates, decide: Decide) -> TranscriptLoss:
-        """A transcript whose outcomes are decided one by one, from the exact values of both tables."""
-        outcomes: list[DrawOutcome] = []
-        while True:
-            first, second = (self._until(engine, outcomes) for engine in (here, there))
-            if isinstance(first, RunTranscript) or isinstance(second, RunTranscript):
-                return _compared(first, second)
-            if first.law != second.law or first.values.shape != second.values.shape:
-                return TranscriptLoss(fault="the next draw differs between the tables")
-            outcomes.append(decide(first.law, first.values, second.values, first.sample))
+        """A transcript whose outcomes are decided one by one, from the exact values of both tables.
+
+        A first run chooses the outcomes. The transcripts come from independent runs on each of the tables.
+        """
+        search = OutcomeSearch(self._tap, decide)
+        holder = self._execution.holder(here)
+        holder.recorder, holder.search, holder.other = Recorder(sampled), search, self._execution.holder(there)
+        self._tap.observer = search.observe
+        self._execution.run(holder)
+        return _compared(self._until(here, search.outcomes), self._until(there, search.outcomes))
 
     def _until(self, engine: Tabulates, outcomes: list[DrawOutcome]) -> RunTranscript | ScriptEnded:
         """The transcript with these outcomes, or the first draw that has none."""
@@ -198,9 +185,9 @@ class _Runs:
             return end
 
     def _transcript(self, engine: Tabulates, source: OutcomeSource) -> RunTranscript:
-        recorder = Recorder(source=source)
-        self._tap.observer = recorder.observe
-        release = self._execution.run(engine, recorder)
+        recorder, holder = Recorder(source), self._execution.holder(engine)
+        holder.recorder, self._tap.observer = recorder, recorder.observe
+        release = self._execution.run(holder)
         return RunTranscript(answers=tuple(recorder.answers), release=plain_fields(release))
 
 

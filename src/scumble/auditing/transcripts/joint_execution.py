@@ -9,10 +9,11 @@ the protocol's finite noise differs from this; the check does not.
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from scumble.auditing.transcripts.noise_laws import NoiseLaw, NoiseMechanism
 from scumble.auditing.transcripts.observed_draws import DrawTap
-from scumble.auditing.transcripts.transcript import Recorder, Transcribing
+from scumble.auditing.transcripts.transcript import Transcribing
 from scumble.joint.holder import MemoryAnswerLog, SecretHolder, joint_plan
 from scumble.joint.protocol.geometric_noise import GeometricLaw
 from scumble.joint.protocol.roles import Roles
@@ -22,7 +23,7 @@ from scumble.methods.method import Method, Params
 from scumble.model.counts import Integers
 from scumble.model.plan import Plan
 from scumble.model.schema import Schema
-from scumble.privacy.holder import Tabulates
+from scumble.privacy.holder import Holder, Tabulates
 from scumble.privacy.noise import Simulation, simulation
 
 ROLES = Roles(parties=3, compute=(0, 1, 2), owners=(0, 1, 2), threshold=1)
@@ -66,20 +67,21 @@ class JointExecution:
     def name(self) -> str:
         return f"{self.method.name}, joint"
 
-    @property
+    @cached_property
     def plan(self) -> Plan:
         return joint_plan(self.method.plan(self.schema, self.parameters), ROLES, self.schema)
 
     def observed(self) -> AbstractContextManager[DrawTap]:
         return nullcontext(self._tap)
 
-    def run(self, engine: Tabulates, recorder: Recorder) -> object:
-        holder = JointTranscriptHolder(
+    def holder(self, engine: Tabulates) -> Transcribing:
+        return JointTranscriptHolder(
             arithmetic=ObservedArithmetic(simulation(), self._tap),
             engine=engine,
             plan=self.plan,
             rows_at_most=ROWS_AT_MOST,
             log=MemoryAnswerLog(),
         )
-        holder.recorder = recorder
+
+    def run(self, holder: Holder) -> object:
         return self.method.run(self.schema, self.parameters, holder)

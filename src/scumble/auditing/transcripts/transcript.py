@@ -9,8 +9,9 @@ import numpy as np
 
 from scumble.auditing.transcripts.noise_laws import NoiseLaw
 from scumble.auditing.transcripts.observed_draws import Draw, DrawOutcome, SampleOutcome
+from scumble.auditing.transcripts.steering import Steered
 from scumble.model.counts import Integers
-from scumble.privacy.holder import CentralHolder, Holder
+from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import Selection
 from scumble.privacy.query import Choice, Measurement, RowChoice, RowMeasurement
 
@@ -100,7 +101,7 @@ class Recorder:
             self._draws = None
 
 
-class Transcribing(Holder):
+class Transcribing(Steered):
     """A holder that reports every answer to a recorder. Its charges, noise and answers are those of the base class."""
 
     recorder: Recorder

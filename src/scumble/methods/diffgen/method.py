@@ -91,6 +91,8 @@ class DiffGenMethod:
         *({"rounds": 2, "selection": "published", "score": score} for score in ("max", "infogain")),
     )
     """The modes that `scumble audit` checks."""
+    transcribed: ClassVar[tuple[dict[str, Any], ...]] = ({"detail": "no"}, {"records": 40_000})
+    """Further modes under the transcript check, which is cheaper. Many records lead to tables in groups."""
     levels: ClassVar[tuple[Level, ...]] = LEVELS
 
     def _levels(self, schema: Schema, parameters: DiffGen) -> Sequence[Level | None]:

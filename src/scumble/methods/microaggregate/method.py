@@ -7,6 +7,7 @@ sums), and its size. Depth and shares depend only on epsilon, the public number 
 
 from fractions import Fraction
 from math import sqrt
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,6 +42,8 @@ class MicroaggregateMethod:
     name = "microaggregate"
     summary = "Groups of similar records with a centre and a noisy size, differentially private."
     parameters = Microaggregate
+    transcribed: ClassVar[tuple[dict[str, Any], ...]] = ({"depth": 2}, {"depth": 2, "centre": "mean"})
+    """Further modes under the transcript check. The depth of small tables is zero by default."""
 
     def plan(self, schema: Schema, parameters: Microaggregate) -> Plan:
         require_numbers(schema, self.name)
