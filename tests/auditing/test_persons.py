@@ -9,7 +9,8 @@ import scumble
 from scumble.auditing.laws.cases import parameters_for
 from scumble.auditing.neighbours import candidate_pairs
 from scumble.auditing.persons import pair_engine
-from scumble.auditing.transcripts.check import CentralExecution, TranscriptCheck, TranscriptFinding
+from scumble.auditing.transcripts.check import CentralExecution, TranscriptCheck
+from scumble.auditing.transcripts.finding import TranscriptFinding
 from scumble.engines import contributions
 from scumble.engines.memory import MemoryEngine
 from scumble.files.schema_file import parse_schema
