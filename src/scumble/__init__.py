@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from scumble.mining.perturbed.classifier import PerturbedTreeClassifier
     from scumble.model.grid import Grid
     from scumble.model.guarantee import Guarantee, IntervalPrivacy, JointDP, KAnonymity, LocalDP, PureDP, Unit, Unproven
+    from scumble.model.persons import Persons
     from scumble.model.plan import Plan, Spend
     from scumble.model.release import BlurredRelease, CellRelease, RecordRelease, Release
     from scumble.model.schema import Attribute, Outside, Schema
@@ -80,6 +81,7 @@ __all__ = [
     "Microaggregate",
     "NoisyCellsClassifier",
     "Outside",
+    "Persons",
     "PerturbedTreeClassifier",
     "Perturber",
     "Plain",
@@ -183,6 +185,7 @@ _NAMES_OF_MODULES = {
         "Unit",
         "Unproven",
     ),
+    "model.persons": ("Persons",),
     "model.plan": (
         "Plan",
         "Spend",

@@ -88,8 +88,9 @@ def twin(rows: Sequence[Row], most: int, *, inferred: bool = False) -> Counter[t
 
 def csv_file(rows: Sequence[Row], folder: Path) -> Path:
     path = folder / "people.csv"
-    lines = [",".join('"' + str(cell).replace('"', '""') + '"' for cell in row) for row in rows]
-    path.write_text("\n".join(["id,job,size", *lines]) + "\n", encoding="utf-8")
+    cells = [[cell if isinstance(cell, bytes) else str(cell).encode() for cell in row] for row in rows]
+    lines = [b",".join(b'"' + cell.replace(b'"', b'""') + b'"' for cell in row) for row in cells]
+    path.write_bytes(b"\n".join([b"id,job,size", *lines]) + b"\n")
     return path
 
 
@@ -129,7 +130,11 @@ NUMBERS = st.sampled_from([0.0, 1.0, 1.5, -0.0, math.nan, math.inf, -3.0]) | st.
 READERS: dict[str, tuple[Callable[[Sequence[Row], Path], Any], st.SearchStrategy[Row], bool]] = {
     "csv": (
         csv_file,
-        st.tuples(st.sampled_from(["p", "q", "", "7", " 7"]), TEXTS, st.sampled_from(["1", "1.0", "2", "x", ""])),
+        st.tuples(
+            st.sampled_from(["p", "q", "", "7", " 7", b"\xff", b"K\xf6ln"]),
+            TEXTS | st.sampled_from([b"a", b"\xff", b"\xfe"]),
+            st.sampled_from(["1", "1.0", "2", "x", "", b"\xff"]),
+        ),
         False,
     ),
     "pandas": (

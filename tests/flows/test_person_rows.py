@@ -71,3 +71,15 @@ def test_the_header_check_wants_the_column_of_persons(tmp_path: Path) -> None:
     for more in ([], ["--rows"]):
         refused = scumble("schema", "check", tmp_path / "schema.yaml", tmp_path / "visits.csv", *more)
         assert "no column 'patient'" in refused.error
+
+
+def test_a_release_warns_that_the_bound_may_leave_out_rows(tmp_path: Path) -> None:
+    (tmp_path / "schema.yaml").write_text(
+        TEXT.replace("attributes", "target: ill\nattributes") + "  ill: {classes: [x, y]}\n"
+    )
+    rows = "".join(f"p,{'ab'[row % 2]},{'xy'[row % 2]}\n" for row in range(400))
+    (tmp_path / "visits.csv").write_text(f"patient,job,ill\n{rows}")
+    common = {"out": tmp_path / "out", "ledger": tmp_path / "ledger.db", "epsilon": "50"}
+    made = api.release(tmp_path / "visits.csv", schema=tmp_path / "schema.yaml", records=400, detail="no", **common)
+    (warning,) = made.warnings
+    assert "or `rows_each_at_most: 4` leaves out many rows" in warning

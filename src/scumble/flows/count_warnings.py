@@ -5,7 +5,7 @@ They are post-processing of the release: anyone who has its folder can compute t
 
 from typing import NamedTuple
 
-from scumble.model.guarantee import Unit
+from scumble.model.guarantee import Unit, persons_of
 from scumble.model.release import Release
 
 DEVIATIONS = 4
@@ -33,9 +33,11 @@ def count_warnings(release: Release, *, rows_at_most: int | None = None) -> tupl
     records, error = counted
     if records + DEVIATIONS * error >= expected.least * expected.records:
         return ()
+    persons = persons_of(release.plan.guarantee)
+    bounded = "" if persons is None else f", or `rows_each_at_most: {persons.rows_each_at_most}` leaves out many rows"
     warning = (
         f"About {max(round(records), 0):,} records were counted (noisy), while {expected.words} were expected: values "
-        "of the table may not match the schema. Check with `scumble schema check SCHEMA DATA --rows`."
+        f"of the table may not match the schema{bounded}. Check with `scumble schema check SCHEMA DATA --rows`."
     )
     return (warning,)
 
