@@ -1,13 +1,16 @@
 """A release that protects persons with several rows, at the command line."""
 
+import csv
 import json
 import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
-from command_line import SCHEMA, accounts, nothing_happens, release, scumble
+from command_line import SCHEMA, Ended, accounts, nothing_happens, release, scumble
 
 import scumble as api
+from scumble.files.release_folder import file_hash, manifest_hash, manifest_text
 
 PERSONS = "person: patient-id\nrows_each_at_most: 3\n"
 
@@ -100,12 +103,75 @@ def test_a_column_that_is_not_there_is_refused_before_the_charge(folder: Path) -
         assert "no column 'patient'" in release("visits.csv").error
 
 
-@pytest.mark.parametrize(
-    "command", [["perturb", "visits.csv", "--schema", "schema.yaml", "--epsilon", "1", "--out", "o"]]
-)
-def test_perturbation_of_persons_is_refused(folder: Path, command: list[str]) -> None:
-    assert "protects single rows" in scumble(*command).error
-    assert not (folder / "o").exists()
+def perturb(*words: object, out: str = "out") -> Ended:
+    return scumble("perturb", "visits.csv", "--schema", "schema.yaml", "--out", out, *words)
+
+
+def jobs_of_the_first_rows(folder: Path) -> list[str]:
+    """The jobs of the first three visits of each person, in the order of the table."""
+    seen: Counter[str] = Counter()
+    jobs = []
+    for line in (folder / "visits.csv").read_text().splitlines()[1:]:
+        person, _, job, _ = line.split(",")
+        jobs += [job] if seen[person] < 3 else []
+        seen[person] += 1
+    return jobs
+
+
+def test_perturbed_reports_of_persons(folder: Path) -> None:
+    made = perturb("--epsilon", "6", "--truthful", "job", "--json").json
+    assert made["guarantee"]["epsilon"] == "6"
+    assert made["guarantee"]["protects"] == {"person": "patient-id", "rows_each_at_most": 3}
+    assert [spend["epsilon"] for spend in made["spends"]] == ["1", "1"]
+    assert scumble("verify", "out").code == 0
+    reports = csv.DictReader((folder / "out" / "table.csv").read_text().splitlines())
+    assert [report["job"] for report in reports] == jobs_of_the_first_rows(folder)
+    manifest = json.loads((folder / "out" / "release.json").read_text())
+    assert (
+        "all reports of one person in one table (at most 3 are used, by 'patient-id')"
+        in (manifest["guarantee"]["sentence"])
+    )
+    assert "sends at most 3 reports" in " ".join(manifest["notes"])
+    assert "3 times their sum" in (folder / "out" / "report.html").read_text()
+    loaded = api.load_release(folder / "out")
+    assert (loaded.schema.persons, loaded.plan.rows_each_at_most) == (None, 3)
+    assert not any(b"secret-" in path.read_bytes() for path in (folder / "out").iterdir())
+    found = scumble("reconstruct", "out", "--original", "visits.csv", "--out", "found", "--json").json
+    (jobs,) = (each for each in found["distributions"] if (each["attribute"], each["class"]) == ("job", None))
+    assert jobs["distance"]["randomized"] == 0, "the original is that of the rows that were perturbed"
+    assert scumble("mine", "train", "out", "--out", "tree.json").code == 0
+
+
+def test_a_changed_bound_is_found_in_a_folder_of_reports(folder: Path) -> None:
+    assert perturb("--epsilon", "6").code == 0
+    noise = json.loads((folder / "out" / "noise.json").read_text())
+    noise["schema"]["rows_each_at_most"] = 2
+    (folder / "out" / "noise.json").write_text(json.dumps(noise))
+    manifest = json.loads((folder / "out" / "release.json").read_text())
+    manifest["files"]["noise.json"] = file_hash(folder / "out" / "noise.json")
+    manifest["seal"] = manifest_hash(manifest)
+    (folder / "out" / "release.json").write_text(manifest_text(manifest))
+    assert "does not give the stated guarantee" in scumble("verify", "out").error
+
+
+def test_a_secret_fixes_the_noise_of_persons(folder: Path) -> None:
+    (folder / "secret").write_bytes(bytes(range(32)))
+    words = ("--epsilon", "6", "--secret", "secret")
+    for out, more in (("out", ()), ("named", ("--entity", "patient-id"))):
+        assert perturb(*words, *more, out=out).code == 0
+    tables = [(folder / out / "table.csv").read_text() for out in ("out", "named")]
+    assert tables[0] == tables[1]
+    header, *rows = (folder / "visits.csv").read_text().splitlines()
+    (folder / "visits.csv").write_text("\n".join([f"visit,{header}", *(f"{n},{row}" for n, row in enumerate(rows))]))
+    assert perturb(*words, "--entity", "visit", out="visits").code == 0
+    assert len((folder / "visits" / "table.csv").read_text().splitlines()) == len(tables[0].splitlines())
+
+
+def test_interval_privacy_of_persons_is_refused(folder: Path) -> None:
+    refused = perturb("--privacy", "50%", "--accept", "interval").error
+    assert "Interval privacy says nothing about several reports of one person" in refused
+    assert "rows_each_at_most" in perturb("--epsilon", "2e-9").error
+    assert not (folder / "out").exists()
 
 
 def test_methods_without_epsilon_are_refused(folder: Path) -> None:

@@ -10,17 +10,19 @@ import pytest
 from scumble import plan
 from scumble.auditing.laws.queries import engine_of
 from scumble.errors import BudgetError, InputError
+from scumble.files.noise_file import noise_data, noise_from
 from scumble.files.schema_file import parse_schema, schema_text
 from scumble.flows.join_plan import write_agreement
 from scumble.flows.perturb import noise_model
 from scumble.flows.release import run
 from scumble.methods import METHODS, method_named
 from scumble.methods.persons import plan_release, without_persons
-from scumble.model.guarantee import PureDP, Unit, Unproven, from_json, to_json
+from scumble.model.guarantee import LocalDP, PureDP, Unit, Unproven, from_json, to_json
 from scumble.model.persons import Persons
 from scumble.model.plan import Plan, Spend
 from scumble.model.schema import Schema
 from scumble.privacy.noise import PaidNoise
+from scumble.privacy.perturber import Perturber
 
 HEAD = "scumble: schema/1\nperson: patient\nrows_each_at_most: 3\ntarget: ill\n"
 ATTRIBUTES = """attributes:
@@ -138,9 +140,23 @@ def test_an_epsilon_that_leaves_a_row_nothing_is_refused() -> None:
         plan(schema=replace(SCHEMA, rows_each_at_most=10**9), method="histograms", epsilon="0.01")
 
 
-def test_joint_and_local_releases_refuse_persons(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="Perturbation protects single rows"):
-        noise_model(SCHEMA, epsilon="1")
+def test_perturbed_reports_share_the_epsilon_of_a_person() -> None:
+    made, alone = noise_model(SCHEMA, epsilon="1"), noise_model(without_persons(SCHEMA), epsilon="1/3")
+    assert made.randomizers == alone.randomizers
+    assert made.guarantee == LocalDP(epsilon=Fraction(1), covers=("age", "sex", "ill"), protects=PATIENTS)
+    assert from_json(to_json(made.guarantee)) == made.guarantee
+    assert "all reports of one person in one table (at most 3 are used, by 'patient')" in made.guarantee.sentence
+    assert made.guarantee.earlier_sentences == ()
+    assert made.published.persons is None
+    assert noise_from(noise_data(made)) == made
+    assert "protects" not in to_json(alone.guarantee)
+    with pytest.raises(InputError, match="Interval privacy says nothing about several reports"):
+        noise_model(SCHEMA, privacy="50%")
+    report = Perturber(made, secret=bytes(32)).perturb({"age": 3, "sex": "f", "ill": "no"})
+    assert report == Perturber(alone, secret=bytes(32)).perturb({"age": 3, "sex": "f", "ill": "no"})
+
+
+def test_joint_releases_refuse_persons(tmp_path: Path) -> None:
     owner = {"address": "localhost:1", "owner": True, "computes": True}
     with pytest.raises(InputError, match="joint release protects single rows"):
         write_agreement(

@@ -25,7 +25,8 @@ def perturb(
         str | None, typer.Option(help="Noise of numbers: gaussian (default), uniform or discretized.")
     ] = None,
     epsilon: Annotated[
-        str | None, typer.Option(help="Use local differential privacy with this total epsilon per record instead.")
+        str | None,
+        typer.Option(help="Use local differential privacy with this total epsilon per record, or per person, instead."),
     ] = None,
     truthful: Annotated[str, typer.Option(help="Attributes reported without noise, separated by commas.")] = "",
     withhold: Annotated[str, typer.Option(help="Attributes left out, separated by commas.")] = "",
@@ -38,7 +39,9 @@ def perturb(
     secret: Annotated[
         Path | None, typer.Option(help="A file with at least 16 random bytes that fix each entity's noise.")
     ] = None,
-    entity: Annotated[str | None, typer.Option(help="The column that identifies entities; never published.")] = None,
+    entity: Annotated[
+        str | None, typer.Option(help="The column that identifies entities; never published (default: the persons).")
+    ] = None,
     keyed: Annotated[
         str | None,
         typer.Option(help="Keyed function of --secret: hmac-sha256/2 (default); blake2b/1 repeats an older table."),

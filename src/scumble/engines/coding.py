@@ -5,7 +5,7 @@ schema's `outside` rule.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -61,15 +61,15 @@ def code_blocks(batches: Iterable[pa.RecordBatch], schema: Schema) -> Iterator[B
 
 
 def code_entities(
-    batches: Iterable[pa.RecordBatch], schema: Schema, *, entity: str | None = None, most_rows: int | None = None
-) -> Iterator[tuple[Block, list[str] | None]]:
-    """Coded blocks of at most so many rows, each with the ids of the rows' entities."""
+    batches: Iterable[pa.RecordBatch], schema: Schema, *, id_columns: Sequence[str] = (), most_rows: int | None = None
+) -> Iterator[tuple[Block, list[list[str]]]]:
+    """Coded blocks of at most so many rows, each with the ids of the rows in each of the columns of ids."""
     for batch, coded, kept in code_rows(_sliced(batches, most_rows), schema):
         block = coded if kept.all() else tuple(codes[kept] for codes in coded)
-        ids = None if entity is None else person_ids(batch, entity).filter(pa.array(kept))
+        ids = [person_ids(batch, column).filter(pa.array(kept)).to_pylist() for column in id_columns]
         for codes in block:
             codes.flags.writeable = False  # like the arrays of a database: a kernel is compiled for one kind of array
-        yield block, None if ids is None else ids.to_pylist()
+        yield block, ids
 
 
 def code_rows(

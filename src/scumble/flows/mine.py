@@ -115,10 +115,10 @@ def _points(histogram: "Histogram") -> tuple[Point, ...]:
 
 
 def true_blocks(data: Any, noise: NoiseModel, *, delimiter: str = ",") -> Iterator[dict[str, Any]]:
-    """True rows, coded as they would be before perturbation."""
+    """True rows, coded as they would be before perturbation; of each person only those that would be perturbed."""
     source = open_source(data, delimiter=delimiter)
     read = reported_schema(noise)
-    check_columns(source, read.columns)
+    check_columns(source, read.columns_read)
     return (codes for codes, _ in coded_blocks(source, read))
 
 

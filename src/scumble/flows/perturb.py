@@ -2,17 +2,20 @@
 
     schema + strength -> noise model -> perturb row by row -> folder
 
-Each record is perturbed independently, so there is no holder and no ledger, and the table is streamed. What a receiver
-does with the folder is in `scumble.flows.mine`.
+Each record is perturbed independently, so there is no holder and no ledger, and the table is streamed. If the schema
+names persons, the first rows of each are perturbed and the others are left out. What a receiver does with the folder is
+in `scumble.flows.mine`.
 """
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
 from scumble.engines.coding import Codes, code_entities
+from scumble.engines.first_rows import FirstRows
 from scumble.errors import InputError
 from scumble.files.atomic_folder import staging
 from scumble.files.perturbed_table import write_blurred
@@ -21,10 +24,11 @@ from scumble.flows.charge import check_accepted
 from scumble.flows.plan import schema_of
 from scumble.flows.progress import Progress
 from scumble.flows.release import check_before_reading
-from scumble.methods.persons import refuse_persons
-from scumble.model.guarantee import LocalDP, to_json
+from scumble.model.display import plural
+from scumble.model.guarantee import LocalDP, persons_of, to_json
 from scumble.model.local.noise_model import NoiseModel, for_epsilon, for_privacy
 from scumble.model.local.randomizers import Retained, Truthful, Withheld, parse_share
+from scumble.model.persons import Persons
 from scumble.model.plan import Plan, Spend
 from scumble.model.release import BlurredRelease
 from scumble.model.schema import Outside, Schema
@@ -49,6 +53,11 @@ REPEATED_IDS = {
     Keying.BLAKE2B: "Rows with a blank id, and all rows with the same id but the first, get new noise in every run.",
 }
 ONE_ROW = "The guarantee is that of one row: for a person with several rows, the epsilons of the rows add up."
+FIRST_ROWS = (
+    "A person, by `{column}`, sends at most {reports}: of the first rows in the table's order, each perturbed with "
+    "epsilon divided by {bound}. All further rows are left out, whatever they contain. Rows without an id count as one "
+    "person."
+)
 ASSUMED = "Against those who do not know the secret, the guarantee holds if {} is a pseudo-random function."
 FUNCTIONS = {Keying.HMAC_SHA256: "HMAC-SHA-256", Keying.BLAKE2B: "BLAKE2b"}
 
@@ -86,13 +95,13 @@ def noise_model(
     """The noise model of a schema: by interval privacy (default: 100 % at 95 % confidence), or by epsilon.
 
     `privacy` is the width of the interval that a true value is hidden in, as a share of its range. `noise` is
-    `gaussian`, `uniform` or `discretized`. With `epsilon` the result is local differential privacy instead. Attributes
-    in `truthful` are reported without noise, those in `withhold` are not reported. `privacy_of` gives the width of
-    single attributes, `retain` the probability that a category is reported unchanged. Raises `InputError` if the
-    arguments contradict each other or do not fit the schema.
+    `gaussian`, `uniform` or `discretized`. With `epsilon` the result is local differential privacy instead: of one
+    report, or, if the schema names persons, of all reports of a person. Attributes in `truthful` are reported without
+    noise, those in `withhold` are not reported. `privacy_of` gives the width of single attributes, `retain` the
+    probability that a category is reported unchanged. Raises `InputError` if the arguments contradict each other or do
+    not fit the schema.
     """
     public = schema_of(schema)
-    refuse_persons(public, "Perturbation")
     widths, probabilities = privacy_of or {}, retain or {}
     _check_one_treatment(truthful, withhold, widths, probabilities)
     if epsilon is None:
@@ -131,7 +140,7 @@ def _check_one_treatment(*treatments: Iterable[str]) -> None:
 def perturbation_plan(noise: NoiseModel, *, keying: Keying | None) -> Plan:
     """The plan of a noise model: its guarantee, the epsilon of each attribute, and notes for the report."""
     guarantee = noise.guarantee
-    local = isinstance(guarantee, LocalDP)
+    local, persons = isinstance(guarantee, LocalDP), persons_of(guarantee)
     spends = [
         Spend(label=name, epsilon=each.epsilon, purpose=f"{each.randomizer.kind}, in every record")
         for name, each in noise.attributes.items()
@@ -148,7 +157,10 @@ def perturbation_plan(noise: NoiseModel, *, keying: Keying | None) -> Plan:
             if local
             else "perturbation. A missing number stays missing."
         ),
-        *((REPEATED,) if keying is None else (FIXED, REPEATED_IDS[keying], ONE_ROW, ASSUMED.format(FUNCTIONS[keying]))),
+        "" if persons is None else _first_rows(persons),
+        *((REPEATED,) if keying is None else (FIXED, REPEATED_IDS[keying])),
+        ONE_ROW if keying is not None and persons is None else "",
+        "" if keying is None else ASSUMED.format(FUNCTIONS[keying]),
     ]
     return Plan(
         guarantee=guarantee,
@@ -157,6 +169,11 @@ def perturbation_plan(noise: NoiseModel, *, keying: Keying | None) -> Plan:
         cells_at_most=0,
         notes=tuple(note for note in notes if note),
     )
+
+
+def _first_rows(persons: Persons) -> str:
+    bound = persons.rows_each_at_most
+    return FIRST_ROWS.format(column=persons.column, reports=plural(bound, "report"), bound=bound)
 
 
 def perturb(
@@ -174,16 +191,22 @@ def perturb(
 ) -> Perturbed:
     """Perturb a table record by record into a release folder, in constant memory.
 
+    If the schema names persons, the first `rows_each_at_most` rows of each are perturbed, with the epsilon of a person
+    divided among them, and the others are left out; memory grows with the number of persons.
+
     `data`, `schema`, `out`, `accept` and `progress` are those of `release`; `strength` takes the arguments of
-    `noise_model`. With a `secret` and a column that identifies each `entity`, the same rows always get the same noise.
+    `noise_model`. With a `secret` and a column that identifies each `entity` (default: the persons of the schema), the
+    same rows always get the same noise.
     Nothing is charged to a ledger, because each record is protected on its own. Raises `InputError` if an argument, the
     schema or the header is wrong.
     """
     began = time.perf_counter()
     report = progress or (lambda label, done, total: None)
+    noise = noise_model(schema, **strength)
+    if secret is not None and entity is None:
+        entity = noise.schema.person
     if (secret is None) != (entity is None):
         raise InputError("A secret fixes the noise of entities, so give both: --secret FILE and --entity COLUMN.")
-    noise = noise_model(schema, **strength)
     keying = _keying(keyed, secret)
     planned = perturbation_plan(noise, keying=keying)
     check_accepted(planned.guarantee, accept)
@@ -239,8 +262,17 @@ def reported_schema(noise: NoiseModel) -> Schema:
 def coded_blocks(
     source: Source, schema: Schema, entity: str | None = None, progress: RowProgress | None = None
 ) -> Iterator[tuple[dict[str, Codes], list[str] | None]]:
-    """Coded columns by name without the rows that the schema drops, and the entity of each row."""
-    columns = schema.columns if entity is None or entity in schema.columns else (*schema.columns, entity)
-    batches = source.batches(columns, progress)
-    for block, names in code_entities(batches, schema, entity=entity, most_rows=BLOCK_ROWS):
-        yield dict(zip(schema.names, block, strict=True)), names
+    """Coded columns by name, and the entity of each row, without the rows that the schema drops and without those after
+    the first rows of a person."""
+    persons = schema.persons
+    first = None if persons is None else FirstRows(persons.rows_each_at_most)
+    id_columns = [column for column in dict.fromkeys((schema.person, entity)) if column is not None]
+    batches = source.batches(tuple(dict.fromkeys((*schema.columns, *id_columns))), progress)
+    for block, ids in code_entities(batches, schema, id_columns=id_columns, most_rows=BLOCK_ROWS):
+        columns = dict(zip(schema.names, block, strict=True))
+        names = None if entity is None else ids[id_columns.index(entity)]
+        if first is not None:
+            kept = first.keep(ids[0])
+            columns = {name: codes[kept] for name, codes in columns.items()}
+            names = None if names is None else list(compress(names, kept))
+        yield columns, names

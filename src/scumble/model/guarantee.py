@@ -56,10 +56,19 @@ class LocalDP:
 
     epsilon: Fraction
     covers: tuple[str, ...]
+    protects: Persons | None = None
+    """The persons whose reports are protected together; None if each report is protected on its own."""
 
     @property
     def sentence(self) -> str:
         """The guarantee in one sentence, as releases publish it."""
+        if self.protects is not None:
+            return (
+                f"{self._claim}: this covers all reports of one person in one table (at most "
+                f"{self.protects.rows_each_at_most} are used, by {self.protects.column!r}), each perturbed on its own. "
+                "The epsilons of several tables add up, and under fixed noise a changed report reveals that a value "
+                "changed. Attributes reported without noise are not covered."
+            )
         return (
             f"{self._claim}: each person perturbed their own record before sending it. This covers one report of a "
             "record: the epsilons of several reports add up, and under fixed noise a changed report reveals that a "
@@ -68,7 +77,9 @@ class LocalDP:
 
     @property
     def earlier_sentences(self) -> tuple[str, ...]:
-        """The wordings of releases up to version 0.1."""
+        """The wordings of releases up to version 0.1, which protected single reports only."""
+        if self.protects is not None:
+            return ()
         perturbed = "each person perturbed their own record before sending it. Attributes reported without noise are"
         blurred = "each person blurred their own record before it left them. What a person told truthfully is"
         return tuple(f"{self._claim}: {wording} not covered." for wording in (perturbed, blurred))
@@ -188,7 +199,7 @@ def epsilon_of(guarantee: Guarantee) -> Fraction | None:
 def persons_of(guarantee: Guarantee) -> Persons | None:
     """The persons whose rows a guarantee protects together; None if it protects single records."""
     match guarantee:
-        case PureDP(protects=persons) | Unproven(claim=PureDP(protects=persons)):
+        case PureDP(protects=persons) | LocalDP(protects=persons) | Unproven(claim=PureDP(protects=persons)):
             return persons
         case _:
             return None
@@ -238,11 +249,9 @@ def to_json(guarantee: Guarantee) -> dict[str, Any]:
     """
     match guarantee:
         case PureDP(epsilon=epsilon, unit=unit, protects=persons):
-            fields: dict[str, Any] = {"epsilon": budget_text(epsilon), "unit": unit.value}
-            if persons is not None:
-                fields["protects"] = persons.to_json()
-        case LocalDP(epsilon=epsilon, covers=covers):
-            fields = {"epsilon": budget_text(epsilon), "covers": list(covers)}
+            fields: dict[str, Any] = {"epsilon": budget_text(epsilon), "unit": unit.value, **_persons_json(persons)}
+        case LocalDP(epsilon=epsilon, covers=covers, protects=persons):
+            fields = {"epsilon": budget_text(epsilon), "covers": list(covers), **_persons_json(persons)}
         case JointDP(epsilon=epsilon, delta=delta, coalition=coalition, unit=unit):
             fields = {
                 "epsilon": budget_text(epsilon),
@@ -261,6 +270,14 @@ def to_json(guarantee: Guarantee) -> dict[str, Any]:
     return {"kind": type(guarantee).__name__, **fields}
 
 
+def _persons_json(persons: Persons | None) -> dict[str, Any]:
+    return {} if persons is None else {"protects": persons.to_json()}
+
+
+def _read_persons(data: Mapping[str, Any]) -> Persons | None:
+    return Persons.from_json(data["protects"]) if "protects" in data else None
+
+
 def from_json(data: Mapping[str, Any]) -> Guarantee:
     """The inverse of `to_json`."""
     try:
@@ -273,13 +290,14 @@ def from_json(data: Mapping[str, Any]) -> Guarantee:
 
 
 def _read_pure(data: Mapping[str, Any]) -> PureDP:
-    persons = Persons.from_json(data["protects"]) if "protects" in data else None
-    return PureDP(epsilon=parse_budget(data["epsilon"]), unit=Unit(data["unit"]), protects=persons)
+    return PureDP(epsilon=parse_budget(data["epsilon"]), unit=Unit(data["unit"]), protects=_read_persons(data))
 
 
 _READERS: dict[str, Callable[[Mapping[str, Any]], Guarantee]] = {
     "PureDP": _read_pure,
-    "LocalDP": lambda data: LocalDP(epsilon=parse_budget(data["epsilon"]), covers=tuple(data["covers"])),
+    "LocalDP": lambda data: LocalDP(
+        epsilon=parse_budget(data["epsilon"]), covers=tuple(data["covers"]), protects=_read_persons(data)
+    ),
     "JointDP": lambda data: JointDP(
         epsilon=parse_budget(data["epsilon"]),
         delta=Fraction(data["delta"]),

@@ -5,6 +5,7 @@ probabilities under two records is a fraction. The worst report is found attribu
 perturbed independently.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -61,6 +62,14 @@ def test_no_report_is_likelier_than_e_to_the_epsilon(schema: Schema, epsilon: st
     ratios = [worst_ratio(model[name].channel) for name in model.reported]
     assert prod(ratios) <= exp_below(guarantee.epsilon) * (1 + TINY)
     assert prod(ratios) > exp_below(guarantee.epsilon * Fraction(9, 10)), "and it is nearly reached"
+
+
+def test_all_reports_of_a_person_stay_within_epsilon() -> None:
+    schema = replace(small_schemas()[0], person="id", rows_each_at_most=3)
+    model = model_of(schema, Fraction(1))
+    together = prod(worst_ratio(model[name].channel) for name in model.reported) ** 3
+    assert model.guarantee == LocalDP(epsilon=Fraction(1), covers=schema.names, protects=schema.persons)
+    assert exp_below(Fraction(9, 10)) < together <= exp_below(Fraction(1)) * (1 + TINY)
 
 
 def test_the_weights_are_those_by_which_words_are_turned_into_reports() -> None:

@@ -12,7 +12,7 @@ from scumble.errors import CheckError
 from scumble.files.kinds.kind import ReleaseKind
 from scumble.files.noise_file import check_noise, read_noise, write_noise
 from scumble.files.perturbed_table import published_blocks
-from scumble.model.guarantee import IntervalPrivacy, LocalDP, to_json
+from scumble.model.guarantee import IntervalPrivacy, LocalDP, persons_of, to_json
 from scumble.model.release import BlurredRelease
 from scumble.sources.source import RowProgress
 
@@ -53,7 +53,8 @@ class BlurredKind(ReleaseKind[BlurredRelease]):
         return {"local": isinstance(release.plan.guarantee, LocalDP)}
 
     def readme_context(self, release: BlurredRelease, recommended: str) -> dict[str, Any]:
-        return {"local": isinstance(release.plan.guarantee, LocalDP)}
+        guarantee = release.plan.guarantee
+        return {"local": isinstance(guarantee, LocalDP), "persons": persons_of(guarantee)}
 
     def size(self, release: BlurredRelease) -> dict[str, int]:
         return {"records": release.records}

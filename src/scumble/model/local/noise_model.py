@@ -54,6 +54,11 @@ class NoiseModel:
         if not any(self._costs(name) or self._widths(name) for name in names):
             raise InputError("The noise model perturbs no attribute. Perturb at least one.")
         _ = self.published
+        if self.schema.persons is not None and not isinstance(self.guarantee, LocalDP):
+            raise InputError(
+                "Interval privacy says nothing about several reports of one person, and the schema names persons. Use "
+                "local differential privacy (epsilon), or remove `person` and `rows_each_at_most` from the schema."
+            )
 
     @cached_property
     def attributes(self) -> Mapping[str, RandomizedAttribute]:
@@ -77,15 +82,22 @@ class NoiseModel:
         """The schema of the reports: widened domains, without withheld attributes and identifiers."""
         attributes = tuple(a.published for name, a in self.attributes.items() if name in self.reported)
         target = self.schema.target if self.schema.target in self.reported else None
-        return replace(self.schema, attributes=attributes, target=target, identifiers=())
+        return replace(
+            self.schema, attributes=attributes, target=target, identifiers=(), person=None, rows_each_at_most=None
+        )
 
     @cached_property
     def guarantee(self) -> LocalDP | IntervalPrivacy:
-        """Local differential privacy, epsilons added, if all perturbed attributes have it; else interval privacy."""
+        """Local differential privacy, epsilons added, if all perturbed attributes have it; else interval privacy.
+
+        If the schema names persons with up to k rows each, the epsilon is that of k reports.
+        """
         widths = {n: w for n in self.reported if self._costs(n) is None and (w := self._widths(n)) is not None}
         costs = {n: c for n in self.reported if (c := self._costs(n)) is not None}
         if not widths:
-            return LocalDP(epsilon=sum(costs.values(), Fraction(0)), covers=tuple(costs))
+            reports = self.schema.rows_each_at_most or 1
+            total = reports * sum(costs.values(), Fraction(0))
+            return LocalDP(epsilon=total, covers=tuple(costs), protects=self.schema.persons)
         widths |= {n: w for n in costs if (w := self._widths(n)) is not None}
         ordered = {n: (self.confidence, _rounded_down(widths[n])) for n in self.reported if n in widths}
         categories = {
@@ -162,6 +174,7 @@ def for_epsilon(
 ) -> NoiseModel:
     """Local differential privacy: the epsilon of a record in equal parts over its perturbed attributes and class.
 
+    If the schema names persons with up to k rows each, `epsilon` is that of a person, and a record gets epsilon / k.
     Numbers on a regular grid that cannot be missing get Laplace noise, all others randomized response.
     """
     budget = parse_budget(epsilon)
@@ -169,7 +182,8 @@ def for_epsilon(
     covered = [attribute for attribute in schema.attributes if attribute.name not in randomizers]
     if not covered:
         raise InputError("Every attribute is truthful or withheld. Leave at least one to be perturbed.")
-    part = budget / len(covered)
+    record = parse_budget(budget / (schema.rows_each_at_most or 1), name="epsilon divided by `rows_each_at_most`")
+    part = record / len(covered)
     for attribute in covered:
         grid = attribute.domain
         numeric = isinstance(grid, Grid) and grid.step is not None and grid.missing is None
