@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from openpyxl import Workbook
 
 from scumble.engines.coding import coder
+from scumble.files.schema_file import parse_schema
 from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Outside
 from scumble.model.taxonomy import Tree
@@ -65,7 +66,16 @@ TENTHS = Attribute(
     domain=Grid.regular(low=Decimal(-2), high=Decimal(2), step=Decimal("0.1")),
     outside=Outside.DROP,
 )
-ATTRIBUTES = (CATEGORY, DROPPED, NUMBER, TENTHS)
+KINDS = (
+    "boolean: {false: ['0', no], true: ['1', a]}, missing: '?'",
+    "ordered: [a, Köln, '1', true, '2024-01-31'], missing: '?', outside: clamp",
+    "date: {from: 2000-01-01, to: 2030-01-01, step: month, format: '%d.%m.%Y'}, missing: '?'",
+    "date: {from: 1900-01-01, to: 2100-01-01, step: year}, outside: drop",
+    "prefix: {levels: [1, 2], codes: [1.5, 20, Kö, tr, 10], ignore: .}",
+    "numeric: {tree: {'[-2,20)': {'[-2,0.5)': , '[0.5,20)': {'[0.5,1)': , '[1,20)': }}}}, missing: '-999'",
+)
+NOTATED = tuple(parse_schema(f"scumble: schema/1\nattributes:\n  x: {{{kind}}}\n")["x"] for kind in KINDS)
+ATTRIBUTES = (CATEGORY, DROPPED, NUMBER, TENTHS, *NOTATED)
 BERLIN = timezone(timedelta(hours=1))
 MOMENT = datetime(2024, 1, 31, 9, 30)
 

@@ -17,7 +17,7 @@ from scumble.files.schema_draft import draft as draft_with_comments
 from scumble.files.schema_file import json_schema, read_schema
 from scumble.flows.check_rows import PRIVATE, RowsCheck, check_rows
 from scumble.flows.person_rows import PersonRows
-from scumble.flows.plan import refuse_private_rows
+from scumble.flows.plan import refuse_doubtful
 from scumble.flows.row_proposals import proposal_heading, propose
 from scumble.model.schema import Attribute
 from scumble.model.taxonomy import Tree
@@ -94,7 +94,7 @@ def check(
 ) -> None:
     """Check a schema file and, optionally, the header of a table. Rows are read only with --rows."""
     public = read_schema(schema)
-    refuse_private_rows(public)
+    refuse_doubtful(public)
     if rows and data is None:
         raise InputError("`--rows` reads the rows of a table, and none was given. Name it: schema check SCHEMA DATA.")
     if proposal is not None and not rows:

@@ -109,7 +109,8 @@ def uniform_rows(schema: Schema, rows: int, *, seed: int) -> pa.Table:
     for attribute in schema.attributes:
         domain = attribute.domain
         if isinstance(domain, Grid):
-            values = [str(domain.edge(code)) for code in range(domain.cells)]
+            edges = [str(domain.edge(code)) for code in range(domain.cells)]
+            values = [edge.replace(".", attribute.numbers.decimal) for edge in edges]
         else:
             values = list(domain.labels)
         columns[attribute.source_column] = np.array(values)[draw.integers(0, len(values), rows)]

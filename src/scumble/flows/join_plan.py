@@ -14,7 +14,7 @@ from typing import Any
 from scumble.errors import InputError
 from scumble.files.atomic_folder import staging
 from scumble.files.schema_file import schema_data
-from scumble.flows.plan import refuse_private_rows, schema_of
+from scumble.flows.plan import refuse_doubtful, schema_of
 from scumble.joint.holder import joint_plan
 from scumble.joint.network.certificates import make_key, read_certificate
 from scumble.joint.protocol.roles import default_threshold
@@ -97,7 +97,7 @@ def write_agreement(
     if unknown:
         raise InputError(f"--certificate names {sorted(unknown)[0]!r}, which is not a party. Add it with --party.")
     public = schema_of(schema)
-    refuse_private_rows(public)
+    refuse_doubtful(public)
     named = method_named(method)
     chosen = named.parameters(**named.parameters.jointly(parameters))
     computing = sum(bool(party["computes"]) for party in parties.values())

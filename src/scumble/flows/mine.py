@@ -15,16 +15,20 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.charts import Chart, Panel, Point, Series, write_svg
-from scumble.engines.arrow_values import read_texts
+from scumble.engines.arrow_values import distinct_values, python_values, read_texts
 from scumble.engines.number_columns import read_numbers
 from scumble.errors import InputError
 from scumble.files.atomic_folder import staging
 from scumble.files.noise_file import read_noise
 from scumble.files.perturbed_table import published_blocks
+from scumble.files.schema_file import schema_data, schema_from
 from scumble.flows.load import load_blurred
 from scumble.flows.perturb import coded_blocks, reported_schema
 from scumble.mining.tree_model import Feature, TreeModel
 from scumble.model.local.noise_model import NoiseModel
+from scumble.model.notation import PLAIN
+from scumble.model.schema import Attribute, Outside
+from scumble.model.values import Flaw, read_value
 from scumble.sources import check_columns, open_source
 
 if TYPE_CHECKING:
@@ -141,7 +145,13 @@ def train(folder: str | Path, *, algorithm: str = "byclass", **options: Any) -> 
     codes = np.stack([columns[attribute.name] for attribute in noise.published.predictors], axis=1)
     learner = PerturbedTreeClassifier(noise, algorithm=ALGORITHMS[algorithm], **options)
     model = learner.fit_codes(codes, columns[target]).model_
-    return replace(model, target=target, target_column=noise.published[target].column)
+    notated = any(attribute.notation is not None for attribute in noise.schema.attributes)
+    return replace(
+        model,
+        target=target,
+        target_column=noise.published[target].column,
+        schema=schema_data(noise.schema) if notated else None,
+    )
 
 
 def predict(
@@ -159,17 +169,41 @@ def predict(
     wanted = [*names, *judged]
     check_columns(source, wanted)
     classes = np.array([str(each) for each in model.classes])
+    known = {} if model.schema is None else {each.name: each for each in schema_from(model.schema).attributes}
     for batch in source.batches(wanted):
-        values = [_feature(feature, batch.column(feature.source_column)) for feature in model.features]
+        values = [
+            _feature(feature, batch.column(feature.source_column), known.get(feature.name))
+            for feature in model.features
+        ]
         predicted = classes[model.probabilities(np.stack(values, axis=1)).argmax(axis=1)]
         truth = None
         if judged:
-            truth = np.array(read_texts(batch.column(judged[0])), dtype=np.str_)
+            truth = np.array(_classes(batch.column(judged[0]), known.get(str(model.target))), dtype=np.str_)
         yield predicted, truth
 
 
-def _feature(feature: Feature, column: pa.Array) -> npt.NDArray[np.float64]:
+def _feature(feature: Feature, column: pa.Array, attribute: Attribute | None) -> npt.NDArray[np.float64]:
     if feature.values is None:
-        return read_numbers(column, feature.missing)
+        return read_numbers(column, feature.missing, PLAIN if attribute is None else attribute.numbers)
+    if attribute is not None and attribute.notation is not None:
+        return _codes(column, attribute)
     places = {text: place for place, text in reversed(list(enumerate(feature.values))) if text}
     return np.array([places.get(text, np.nan) for text in read_texts(column)], dtype=np.float64)
+
+
+def _codes(column: pa.Array, attribute: Attribute) -> npt.NDArray[np.float64]:
+    """The codes of true values by the attribute's notation; not a number where a value is unknown or unreadable."""
+    clamped = replace(attribute, outside=Outside.CLAMP)
+    values, places = distinct_values(column)
+    readings = [read_value(clamped, value) for value in (*python_values(values), None)]
+    unknown = {Flaw.UNKNOWN, Flaw.UNREADABLE, *([Flaw.MISSING] if attribute.missing is None else [])}
+    codes = [np.nan if reading.code is None or reading.flaw in unknown else reading.code for reading in readings]
+    return np.array(codes, dtype=np.float64)[places]
+
+
+def _classes(column: pa.Array, attribute: Attribute | None) -> list[str]:
+    """The classes of true rows as text, empty where one is missing or unknown."""
+    if attribute is None or attribute.notation is None:
+        return read_texts(column)
+    labels = attribute.domain.labels
+    return ["" if np.isnan(code) else labels[int(code)] for code in _codes(column, attribute)]

@@ -11,6 +11,7 @@ from scumble.files.schema_file import read_schema
 from scumble.methods import method_and_parameters
 from scumble.methods.method import Params
 from scumble.methods.persons import plan_release
+from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit
 from scumble.model.plan import Plan
 from scumble.model.schema import Schema
@@ -30,6 +31,26 @@ def refuse_private_rows(schema: Schema) -> None:
         )
 
 
+def refuse_alike_booleans(schema: Schema) -> None:
+    """Refuse two leaves that differ only in the case of true or false: a typed boolean could mean either."""
+    for attribute in schema.attributes:
+        if isinstance(attribute.domain, Grid):
+            continue
+        for word in ("true", "false"):
+            alike = [label for label in attribute.domain.finest.labels if label.lower() == word]
+            if len(alike) > 1:
+                raise InputError(
+                    f"{attribute.name!r} has the leaves {' and '.join(map(repr, alike))}, which a typed boolean does "
+                    "not distinguish. Keep one of them, or write `boolean: true`."
+                )
+
+
+def refuse_doubtful(schema: Schema) -> None:
+    """Refuse what an owner may not publish with a new schema. Folders that were published with it still load."""
+    refuse_private_rows(schema)
+    refuse_alike_booleans(schema)
+
+
 def plan(*, schema: Schema | str | Path, method: str | Params = "diffgen", **parameters: Any) -> Plan:
     """What a release would cost, spend by spend. It reads no data; the table need not exist yet.
 
@@ -45,5 +66,5 @@ def plan(*, schema: Schema | str | Path, method: str | Params = "diffgen", **par
     """
     chosen, settings = method_and_parameters(method, parameters)
     public = schema_of(schema)
-    refuse_private_rows(public)
+    refuse_doubtful(public)
     return plan_release(chosen, public, settings)

@@ -19,7 +19,7 @@ from scumble.files.release_folder import write_release
 from scumble.files.verify import verify_folder
 from scumble.flows.charge import aborting, charged_rows, check_accepted, reporting_charge
 from scumble.flows.count_warnings import count_warnings
-from scumble.flows.plan import refuse_private_rows, schema_of
+from scumble.flows.plan import refuse_doubtful, schema_of
 from scumble.flows.progress import Progress
 from scumble.methods import method_and_parameters
 from scumble.methods.method import Method, Params
@@ -123,7 +123,7 @@ def release(
     report = progress or (lambda label, done, total: None)
     with reporting_charge() as charge:
         public = schema_of(schema)
-        refuse_private_rows(public)
+        refuse_doubtful(public)
         chosen, settings = method_and_parameters(method, parameters)
         planned = plan_release(chosen, public, settings)
         check_accepted(planned.guarantee, accept)
@@ -205,5 +205,5 @@ def check_before_reading(source: Source, schema: Schema, engine: str = "memory")
             "public knowledge, then state why it is public with `scumble schema confirm SCHEMA` (or delete the line "
             "`unconfirmed: true`)."
         )
-    refuse_private_rows(schema)
+    refuse_doubtful(schema)
     check_columns(source, schema.columns_read)

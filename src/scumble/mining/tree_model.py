@@ -126,6 +126,8 @@ class TreeModel(FlatTree):
     """The name of the class, if known."""
     target_column: str | None = None
     """The column of the class in a table of true rows, if it has another name."""
+    schema: Mapping[str, Any] | None = None
+    """The schema of the true rows as plain data, if its notations are needed to read them."""
 
     def probabilities(self, values: npt.ArrayLike) -> Floats:
         """The class probabilities of the leaf that each row of true values reaches."""
@@ -152,6 +154,7 @@ class TreeModel(FlatTree):
             "features": [feature.to_json() for feature in self.features],
             "target": self.target,
             **({} if self.target_column is None else {"target_column": self.target_column}),
+            **({} if self.schema is None else {"schema": self.schema}),
             "classes": list(self.classes),
             "nodes": {
                 "feature": self.feature.tolist(),
@@ -181,6 +184,7 @@ class TreeModel(FlatTree):
                 shares=np.array(nodes["shares"], dtype=np.float64),
                 target=data.get("target"),
                 target_column=data.get("target_column"),
+                schema=data.get("schema"),
             )
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise InputError(
