@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scumble.engines.coding import coder, read_numbers
+from scumble.engines.coding import coder
+from scumble.engines.number_columns import read_numbers
 from scumble.engines.short_floats import shortest_decimals, stored_as, thresholds
 from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Outside

@@ -6,7 +6,16 @@ from typing import Annotated, Any
 
 import typer
 
-from scumble.cli.options import Delimiter, Json, LedgerFile, MethodName, SchemaFile, delimiter_of, with_method_options
+from scumble.cli.options import (
+    TABLE,
+    Delimiter,
+    Json,
+    LedgerFile,
+    MethodName,
+    SchemaFile,
+    delimiter_of,
+    with_method_options,
+)
 from scumble.cli.output import err, print_json, print_text, progress_bar
 from scumble.cli.output import out as console
 from scumble.cli.plan import print_plan
@@ -143,7 +152,7 @@ def run(
     agreement: AgreementFile,
     party: PartyName,
     out: OutFolder,
-    data: Annotated[Path | None, typer.Option("--data", help="The owner's table: CSV or Parquet. Owners only.")] = None,
+    data: Annotated[str | None, typer.Option("--data", help=f"{TABLE} Owners only.")] = None,
     dataset: Annotated[
         str | None,
         typer.Option("--dataset", help="The dataset's name in the ledger (default: the file name without its suffix)."),

@@ -46,6 +46,7 @@ class ArrowFile:
             total = reader.num_record_batches if isinstance(reader, pa.RecordBatchFileReader) else None
             batches = reader if total is None else map(reader.get_batch, range(total))
             for number, batch in enumerate(batches, start=1):
+                batch.validate()  # what a damaged file claims to contain may lie outside of it
                 yield from sliced(batch.select(list(columns)))
                 if progress is not None:
                     progress(number, total)

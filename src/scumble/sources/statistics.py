@@ -120,8 +120,8 @@ class StatisticsFile:
     def _array(self, column: _Column, values: Sequence[Any]) -> pa.Array:
         if column.kind == "string":
             return object_column(self._labelled(column, self._decoded(value)) for value in values)
-        if column.kind == "float" and not column.labels and column.as_date is None:
-            return pa.array(values, pa.float32(), from_pandas=True)
+        if not column.labels and column.as_date is None:
+            return pa.array(values, pa.float32() if column.kind == "float" else pa.float64(), from_pandas=True)
         return object_column(self._labelled(column, _number(column, value)) for value in values)
 
     def _labelled(self, column: _Column, value: object) -> object:
