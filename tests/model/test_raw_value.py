@@ -21,6 +21,7 @@ ZONE = timezone(timedelta(hours=1))
         *((value, ValueKind.MISSING, "") for value in (Decimal("NaN"), Decimal("sNaN"), np.datetime64("NaT"))),
         *((value, TEXT, "1.50 ") for value in ("1.50 ", b"1.50 ", bytearray(b"1.50 "), np.str_("1.50 "))),
         *((value, NUMBER, "1") for value in (1, 1.0, np.int8(1), np.float16(1), Decimal("1.000"), Decimal("1"))),
+        *((value, NUMBER, "1.5") for value in (1.5 + 0j, np.complex128(1.5), np.complex64(1.5))),
         *((value, NUMBER, "0") for value in (0, 0.0, -0.0, np.float32(-0.0), Decimal("-0.00"), Decimal("0E+999999"))),
         *((value, NUMBER, "10000000001") for value in (10_000_000_001, 10_000_000_001.0, Decimal(10_000_000_001))),
         *((value, NUMBER, "0.0000001") for value in (1e-7, Decimal("1E-7"), np.float32(1e-7))),

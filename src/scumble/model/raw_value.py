@@ -9,6 +9,7 @@ file, a frame and a database, and no record can change how another record is rea
 | text, and bytes that are UTF-8 | text | exactly as written |
 | a whole number | number | its digits: `10000000001` |
 | a float | number | the shortest plain decimal that reads back as it: `1`, `0.5`, `0.0000001` |
+| a complex number without an imaginary part | number | that of its real part |
 | a Decimal | number | a plain decimal without trailing zeros: `1.5` |
 | a boolean | boolean | `true`, `false` |
 | a date | text | `2024-01-31` |
@@ -86,6 +87,10 @@ def canonical(value: object) -> Canonical:
             return _MISSING if math.isnan(value) else (ValueKind.NUMBER, _float_text(float(value)))
         case np.floating():
             return _MISSING if np.isnan(value) else (ValueKind.NUMBER, _short_float_text(value))
+        case complex() | np.complexfloating() if (
+            value.imag == 0
+        ):  # what pandas makes of a float beside a complex number
+            return canonical(float(value.real))
         case Decimal():
             return _MISSING if value.is_nan() else (ValueKind.NUMBER, _decimal_text(value))
         case bytes() | bytearray() | memoryview():
