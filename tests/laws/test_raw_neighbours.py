@@ -51,6 +51,7 @@ from raw_tables import (
 
 from scumble.model.raw_value import canonical
 from scumble.model.values import code_of
+from scumble.sources import CSVSource
 
 
 @tries(100)
@@ -176,6 +177,10 @@ def test_parquet_files(kind: str, tmp_path_factory: pytest.TempPathFactory, data
 
 
 def quoted(cell: bytes) -> bytes:
+    return b'"' + cell.replace(b'"', b'""').replace(b"\n", b" ") + b'"'
+
+
+def quoted_lines(cell: bytes) -> bytes:
     return b'"' + cell.replace(b'"', b'""') + b'"'
 
 
@@ -183,7 +188,7 @@ def bare(cell: bytes) -> bytes:
     return bytes(byte for byte in cell if byte not in b'",\r\n')
 
 
-@pytest.mark.parametrize("write", [quoted, bare])
+@pytest.mark.parametrize("write", [quoted, quoted_lines, bare])
 @pytest.mark.parametrize("more", [b"", b",y"])
 @tries(50)
 @given(values=st.lists(CELLS, max_size=5), extra=CELLS, place=st.integers(0, 5))
@@ -199,11 +204,56 @@ def test_csv_files(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "people.csv"
 
-    def make(cells: list[bytes | None]) -> Path:
+    def make(cells: list[bytes | None]) -> CSVSource:
         path.write_bytes(b"".join(line + more + b"\n" for line in (b"x", *(write(cell or b"") for cell in cells))))
-        return path
+        return CSVSource(path=path, multiline=write is quoted_lines)
 
     check("CSV", make, values, extra, place)
+
+
+ODD_BYTES = [
+    b'"',
+    b'""',
+    b'",',
+    b',"',
+    b",",
+    b";",
+    b"\r",
+    b"\x00",
+    b"\xff",
+    b"K\xf6ln",
+    b"\xef\xbb\xbf",
+    b"1",
+    b"a",
+    b" ",
+]
+LINES = st.lists(st.sampled_from(ODD_BYTES) | st.binary(max_size=2), min_size=1, max_size=8).map(
+    lambda parts: b"." + b"".join(parts).replace(b"\n", b"")
+)
+
+
+@pytest.mark.parametrize("header", [b"x", b"x,y", b"z,x,y"])
+@pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
+@tries(25)
+@given(values=st.lists(LINES, max_size=6), extra=LINES, place=st.integers(0, 6))
+@example(values=[b"1,2", b"3,4"], extra=b'"', place=1)
+@example(values=[b"1,2", b"3,4"], extra=b"1,2,3,4", place=1)
+def test_lines_of_csv_files(
+    header: bytes,
+    ending: bytes,
+    tmp_path_factory: pytest.TempPathFactory,
+    values: list[bytes],
+    extra: bytes,
+    place: int,
+) -> None:
+    """A record is a line of any bytes: quotes that are not closed, too many fields, too few, no text at all."""
+    path = tmp_path_factory.getbasetemp() / "lines.csv"
+
+    def make(lines: list[bytes]) -> Path:
+        path.write_bytes(b"".join(line + ending for line in (header, *lines)))
+        return path
+
+    check("CSV, any lines", make, values, extra, place)
 
 
 IN_DUCKDB: dict[str, tuple[str, pa.DataType, st.SearchStrategy[Any]]] = {

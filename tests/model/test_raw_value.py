@@ -6,6 +6,8 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scumble.model.raw_value import ValueKind, canonical, date_text, moment_text, time_text
 
@@ -60,3 +62,9 @@ def test_dates_and_times_that_python_does_not_have() -> None:
     assert date_text(-719_163) is None and date_text(2_932_897) is None
     assert moment_text(-(2**63), "s", zoned=False) is None and moment_text(2**63 - 1, "us", zoned=True) is None
     assert time_text(86_400, "s") is None and time_text(-1, "us") is None and time_text(86_399, "s") == "23:59:59"
+
+
+@given(st.datetimes(timezones=st.none() | st.sampled_from([UTC, ZONE])))
+def test_a_datetime_reads_as_the_timestamp_of_pandas(value: datetime) -> None:
+    """The two are read by different code."""
+    assert canonical(value) == canonical(pd.Timestamp(value))

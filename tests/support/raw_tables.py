@@ -27,7 +27,7 @@ from scumble.files.schema_file import parse_schema
 from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Outside
 from scumble.model.taxonomy import Tree
-from scumble.sources import open_source
+from scumble.sources import CSVSource, open_source
 
 TIMES = 16 if os.environ.get("HYPOTHESIS_PROFILE") == "search" else 1
 """`make search` tries so many times as many examples."""
@@ -128,7 +128,7 @@ VALUES = st.one_of(
 
 def codes(data: Any) -> list[tuple[int | None, ...]]:
     """For every record its code under each attribute, None where it would be dropped."""
-    source = open_source(data)
+    source = data if isinstance(data, CSVSource) else open_source(data)
     rows: list[tuple[int | None, ...]] = []
     for batch in source.batches(["x"]):
         coded = [coder(attribute)(batch.column("x")) for attribute in ATTRIBUTES]

@@ -31,9 +31,9 @@ from scumble.model.counts import Block
 from scumble.model.grid import Grid
 from scumble.model.raw_value import ValueKind, canonical
 from scumble.model.schema import Attribute, Outside, Schema
-from scumble.model.taxonomy import Tree
+from scumble.model.taxonomy import LARGE_DIGITS, Tree
 from scumble.model.values import code_of
-from scumble.sources.object_column import object_values
+from scumble.sources.object_column import object_values, split_cells
 
 Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 
@@ -101,7 +101,7 @@ def coder(attribute: Attribute) -> Callable[[pa.Array], ColumnCodes]:
         column = without_wrapping(column)
         if isinstance(column, pa.ExtensionArray):
             column = column.storage.dictionary_encode()
-            return _look_up(column, lambda cells: _code_each(attribute, object_values(cells)))
+            return _look_up(column, lambda cells: _code_objects(attribute, code_values, cells))
         if pa.types.is_dictionary(column.type):
             return _look_up(column, code_values)
         if isinstance(attribute.domain, Tree) and is_hashed(column.type):
@@ -129,6 +129,31 @@ def _code_each(attribute: Attribute, values: Iterable[object]) -> ColumnCodes:
     """Codes by the rule for one value."""
     codes = [code_of(attribute, value) for value in values]
     return _signed_codes([-1 if code is None else code for code in codes], attribute.domain.size)
+
+
+def _code_objects(attribute: Attribute, code_values: Callable[[pa.Array], ColumnCodes], cells: pa.Array) -> ColumnCodes:
+    """Code the cells of a column of objects: text, and numbers on a grid, as whole columns; others one by one.
+
+    One record can turn a column into one of objects, so this decides how far it can slow down a run.
+    """
+    texts, kinds = split_cells(cells)
+    numbers = kinds[ValueKind.NUMBER] & isinstance(attribute.domain, Grid)
+    # A short number is compared with categories by its text, as text is.
+    short = pc.less(pc.utf8_length(texts), LARGE_DIGITS).fill_null(False).to_numpy(zero_copy_only=False)
+    plain = isinstance(attribute.domain, Tree) and attribute.notation is None
+    as_text = kinds[ValueKind.TEXT] | (kinds[ValueKind.NUMBER] & short & plain)
+    others = ~(as_text | numbers)
+    codes = np.zeros(len(cells), dtype=code_type(attribute.domain.size))
+    kept = np.ones(len(cells), dtype=np.bool_)
+
+    def put(rows: npt.NDArray[np.bool_], coded: ColumnCodes) -> None:
+        codes[rows] = coded.codes
+        kept[rows] = True if coded.kept is None else coded.kept
+
+    put(as_text, code_values(texts.filter(pa.array(as_text))))
+    put(numbers, code_values(texts.filter(pa.array(numbers)).cast(pa.float64())))
+    put(others, _code_each(attribute, object_values(cells.filter(pa.array(others)))))
+    return ColumnCodes(codes=codes, kept=None if kept.all() else kept)
 
 
 def _signed_codes(codes: list[int] | npt.NDArray[np.int64], size: int) -> ColumnCodes:

@@ -201,6 +201,9 @@ def _datetime_text(value: datetime) -> str | None:
         return None
     if not 1 <= naive.year <= 9999:
         return None
+    if type(naive) is datetime:  # the same text as below, faster
+        text = naive.isoformat()
+        return (text.rstrip("0") if naive.microsecond else text) + ("Z" if zoned else "")
     plain = datetime(naive.year, naive.month, naive.day, naive.hour, naive.minute, naive.second)
     seconds = (plain - _EPOCH) // timedelta(seconds=1)
     return moment_text((seconds * 10**6 + naive.microsecond) * 1000 + nanoseconds, "ns", zoned=zoned)

@@ -9,17 +9,19 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal, InvalidOperation
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scumble.model.raw_value import ValueKind, canonical
+from scumble.model.raw_value import EXACT, ValueKind, canonical
 
 INFERRED_TYPES = b"scumble.inferred-types"
 """A key in the metadata of batches whose types were chosen by the values of the table, as pandas chooses them."""
 OFF_DOMAIN = object()
 """Stands for every value that cannot be read."""
 
-_TAGS = {ValueKind.TEXT: "t", ValueKind.NUMBER: "n", ValueKind.BOOLEAN: "b", ValueKind.OFF: "o"}
+_TEXT, _NUMBER, _TRUE, _FALSE = "t", "n", "btrue", "bfalse"
+_TAGS = {ValueKind.TEXT: _TEXT, ValueKind.NUMBER: _NUMBER, ValueKind.BOOLEAN: "b", ValueKind.OFF: "o"}
 
 
 class ObjectType(pa.ExtensionType):  # type: ignore[misc]
@@ -43,10 +45,32 @@ def object_column(values: Iterable[object]) -> pa.Array:
     numpy's short floats are read as doubles here. pandas stores the same numbers as doubles as soon as one record makes
     it choose another dtype.
     """
-    return pa.ExtensionArray.from_storage(ObjectType(), pa.array(map(_cell, values), pa.large_string()))
+    cells = list(values)
+    numbers = iter(_float_cells([value for value in cells if type(value) is float]))
+    texts = [next(numbers) if type(value) is float else _cell(value) for value in cells]
+    return pa.ExtensionArray.from_storage(ObjectType(), pa.array(texts, pa.large_string()))
+
+
+def _float_cells(values: list[float]) -> list[str | None]:
+    """The cells of doubles. Arrow writes the same shortest decimals, but with exponents, and much faster.
+
+    A column of floats becomes one of objects as soon as one record is text, so this decides how far one record can slow
+    down a run.
+    """
+    texts = pa.array(values, pa.float64()).cast(pa.string()).to_pylist()
+    return [
+        _cell(value) if "e" in text or "n" in text or text == "-0" else _NUMBER + text
+        for value, text in zip(values, texts, strict=True)
+    ]
 
 
 def _cell(value: object) -> str | None:
+    if type(value) is str and value.isascii():
+        return _TEXT + value
+    if value is True or value is False:
+        return _TRUE if value else _FALSE
+    if type(value) is int and -EXACT <= value <= EXACT:
+        return f"{_NUMBER}{value}"
     kind, text = canonical(float(value) if isinstance(value, np.floating) else value)
     return None if kind is ValueKind.MISSING else _TAGS[kind] + text
 
@@ -79,6 +103,16 @@ def objects_as_text(table: pa.Table) -> pa.Table:
             texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
             table = table.set_column(place, field.name, texts)
     return table
+
+
+def split_cells(storage: pa.Array) -> tuple[pa.Array, dict[ValueKind, npt.NDArray[np.bool_]]]:
+    """The canonical texts of cells, and which cells are text and which are numbers."""
+    tags = pc.utf8_slice_codeunits(storage, 0, 1)
+    kinds = {
+        kind: pc.equal(tags, _TAGS[kind]).fill_null(False).to_numpy(zero_copy_only=False)
+        for kind in (ValueKind.TEXT, ValueKind.NUMBER)
+    }
+    return pc.utf8_slice_codeunits(storage, 1), kinds
 
 
 def object_values(storage: pa.Array) -> list[object]:
