@@ -94,13 +94,22 @@ def raises(path: Path) -> Iterator[tuple[str, str]]:
     return visit(ast.parse(path.read_text(encoding="utf-8")), ())
 
 
+def returned_types(path: Path) -> dict[str, str]:
+    """What the functions of a module say that they return: some make the error that is raised."""
+    functions = [
+        node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.FunctionDef)
+    ]
+    return {node.name: ast.unparse(node.returns) for node in functions if node.returns is not None}
+
+
 @pytest.mark.parametrize("path", CODE, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_raise_after_the_charge_states_its_reason(path: Path) -> None:
     name = path.relative_to(ROOT).as_posix()
     known = set().union(*(each.get(name, set()) for each in (BEFORE, READING_BACK, BUGS, MACHINE)))
     found = set(raises(path))
     if name.startswith("sources/"):  # `charged_rows` gives all of them the reason SOURCE
-        assert {kind for _, kind in found} <= {"InputError", "ScumbleError"}
+        makers = returned_types(path)
+        assert {makers.get(kind, kind) for _, kind in found} <= {"InputError", "ScumbleError"}
     else:
         assert {function for function, _ in found} == known
 

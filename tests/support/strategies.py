@@ -230,7 +230,7 @@ def _number_columns(attribute: Attribute, grid: Grid, not_a_number: bool) -> Seq
         (pa.large_string(), text),
         (pa.dictionary(pa.int16(), pa.string()), text),
         (pa.float64(), st.one_of(near.map(float), st.sampled_from(odd), st.floats(allow_nan=not_a_number))),
-        (pa.float32(), single),
+        *([(pa.float32(), single)] if not_a_number else []),  # pandas does not declare them, and reads them as doubles
         (pa.int64(), st.one_of(near.map(int), st.sampled_from([-999, 0, 2**62, -(2**62)]))),
         (pa.dictionary(pa.int8(), pa.int64()), near.map(int)),
         (pa.decimal128(30, 4), near.map(lambda number: round(number, 4))),
