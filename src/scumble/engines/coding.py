@@ -98,6 +98,10 @@ def coder(attribute: Attribute) -> Callable[[pa.Array], ColumnCodes]:
     else:
         code_values = _tree_coder(attribute, attribute.domain)
 
+    def by_distinct_values(kind: pa.DataType) -> bool:
+        """Categories and texts are coded once each; numbers and dates are coded faster one by one."""
+        return isinstance(attribute.domain, Tree) and is_hashed(kind) and (is_text(kind) or not attribute.on_a_line)
+
     def code(column: pa.Array) -> ColumnCodes:
         column = without_wrapping(column)
         if isinstance(column, pa.ExtensionArray):
@@ -105,7 +109,7 @@ def coder(attribute: Attribute) -> Callable[[pa.Array], ColumnCodes]:
             return _look_up(column, lambda cells: _code_objects(attribute, code_values, cells))
         if pa.types.is_dictionary(column.type):
             return _look_up(column, code_values)
-        if isinstance(attribute.domain, Tree) and is_hashed(column.type):
+        if by_distinct_values(column.type):
             return _look_up(column.dictionary_encode(), code_values)
         return code_values(column)
 
@@ -177,13 +181,17 @@ def _tree_coder(attribute: Attribute, tree: Tree) -> Callable[[pa.Array], Column
         codes = [known.get(each, unknown) if each else empty for each in text.to_pylist()]
         return _signed_codes(codes, tree.size)
 
+    def each(values: pa.Array) -> ColumnCodes:
+        return _code_each(attribute, python_values(values))
+
     def code_by_notation(values: pa.Array) -> ColumnCodes:
         """What the notation finds for whole columns, and every other value one by one."""
         places = found_places(attribute, values)
         codes = np.array(tree.codes_of_finest)[places.clip(0)]
         rest = np.flatnonzero(places < 0)
         if len(rest):
-            others = _code_each(attribute, python_values(values.take(pa.array(rest))))
+            unsettled = values.take(pa.array(rest))
+            others = _look_up(unsettled.dictionary_encode(), each) if is_hashed(values.type) else each(unsettled)
             codes[rest] = np.where(True if others.kept is None else others.kept, others.codes.astype(np.int64), -1)
         return _signed_codes(codes, tree.size)
 

@@ -26,6 +26,8 @@ from scumble.model.grid import LARGEST_DOMAIN
 from scumble.model.schema import Attribute, Schema
 from scumble.model.taxonomy import Node, Tree
 
+MOST_COLUMNS = 10_000
+"""Every row has a number in each column, so more would not fit in memory."""
 FIXED_POINT = 1 << 30
 """Standardized coordinates are integer multiples of 2^-30, so that sums over fewer than 2^32 rows are exact in 64
 bits."""
@@ -113,6 +115,14 @@ class Layout:
     @cached_property
     def amounts(self) -> tuple[Amounts | None, ...]:
         return scales(self.schema, self.method)
+
+    def __post_init__(self) -> None:
+        columns = sum(max(1, len(nodes)) for nodes in self.nodes)
+        if columns > MOST_COLUMNS:
+            raise InputError(
+                f"{self.method} needs {columns:,} columns for the nodes of all taxonomies, more than {MOST_COLUMNS:,}. "
+                "Coarsen the largest taxonomy, or remove its attribute."
+            )
 
     @cached_property
     def nodes(self) -> tuple[tuple[Node, ...], ...]:
