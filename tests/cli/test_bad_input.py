@@ -86,9 +86,10 @@ FILES: list[Case] = [
     (
         "wrong delimiter",
         write("people.csv", people(9).replace(",", ";")),
-        {},
+        {"delimiter": ","},
         ("people.csv: its first line has none of the schema's columns", "pass --delimiter ';'"),
     ),
+    ("an unknown encoding", None, {"encoding": "klingon"}, ("Unknown encoding 'klingon'", "Available: utf-8, latin-1")),
     ("wrong delimiter said", None, {"delimiter": "tab"}, ("people.csv", "pass --delimiter ','")),
     ("a long delimiter", None, {"delimiter": "::"}, ("The delimiter '::'", "Give")),
     ("a quote for a delimiter", None, {"delimiter": '"'}, ("The delimiter '\"'", "Give")),
@@ -104,7 +105,8 @@ FILES: list[Case] = [
         {},
         ("people.csv: the column 'age' occurs twice", "Rename one"),
     ),
-    ("not UTF-8", write("people.csv", b"\xff\xfeage\n"), {}, ("people.csv is not UTF-8 text", "Convert it")),
+    ("not UTF-8", write("people.csv", b"\xff\xfeage\n"), {}, ("is not UTF-8 text", "Pass --encoding utf-16")),
+    ("Latin-1", write("people.csv", b"gr\xf6\xdfe\n"), {}, ("is not UTF-8 text", "Pass --encoding latin-1")),
     ("no bytes at all", write("people.csv", ""), {}, ("people.csv: its first line has none", "have a header?")),
     (
         "lines end as on old Macs",

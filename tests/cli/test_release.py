@@ -9,6 +9,7 @@ import shutil
 import socket
 import sqlite3
 import time
+import zipfile
 from collections.abc import Callable
 from contextlib import closing
 from fractions import Fraction
@@ -121,6 +122,15 @@ def by_tabs_from_windows(folder: Path) -> None:
     (folder / "people.csv").write_bytes(b"\xef\xbb\xbf" + people(300).replace(",", "\t").replace("\n", "\r\n").encode())
 
 
+def in_utf16(folder: Path) -> None:
+    (folder / "people.csv").write_bytes(people(300).encode("utf-16"))
+
+
+def in_an_archive(folder: Path) -> None:
+    with zipfile.ZipFile(folder / "people.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(folder / "people.csv", "folder/people.csv")
+
+
 WAYS: list[tuple[str, Callable[[Path], None] | None, dict[str, Any]]] = [
     ("default", None, {}),
     ("together max", None, {"score": "max"}),
@@ -133,7 +143,21 @@ WAYS: list[tuple[str, Callable[[Path], None] | None, dict[str, Any]]] = [
     ("gzip", zipped, {"data": "people.csv.gz"}),
     ("semicolons", by_semicolons, {"delimiter": ";"}),
     ("tabs", by_tabs_from_windows, {"delimiter": "tab"}),
+    ("UTF-16", in_utf16, {"encoding": "utf-16"}),
+    ("zip", in_an_archive, {"data": "people.zip"}),
+    ("values with line breaks", None, {"multiline": True}),
 ]
+
+
+def test_what_was_found_in_the_header_is_printed(folder: Path, ledger: Path) -> None:
+    by_semicolons(folder)
+    line = "people.csv was read as CSV separated by ';'.\n"
+    assert release(json=True).err == line
+    assert release(json=True, delimiter=";", out="again", dataset="again", ledger="other.db").err == ""
+    assert scumble("schema", "check", "schema.yaml", "people.csv").err == line
+    assert scumble("evaluate", "out", "--test", "people.csv", "--json").err.startswith(line)
+    perturbed = scumble("perturb", "people.csv", "--schema", "schema.yaml", "--epsilon", "1", "--out", "own", "--json")
+    assert perturbed.err.startswith(line)
 
 
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])

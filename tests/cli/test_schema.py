@@ -62,11 +62,11 @@ def test_a_draft_finds_the_delimiter_in_the_header(folder: Path, delimiter: str,
     (folder / "people.csv").write_text(people(50).replace(",", delimiter))
     drafted = scumble("schema", "draft", "people.csv", "--target", "income", "--json").json
     assert drafted["delimiter"] == delimiter
-    assert f"pass --delimiter '{shown}'" in drafted["text"]
+    assert f"was read as CSV separated by '{shown}'" in drafted["text"]
     assert "target: income" in drafted["text"]
     ended = scumble("schema", "draft", "people.csv", "--target", "sick")
     assert ended.code == 2
-    assert f"The header is separated by '{shown}'" in ended.error
+    assert f"was read as CSV separated by '{shown}'" in ended.error
 
 
 @pytest.mark.parametrize("how", ["pattern", "database", "parquet", "gzip"])

@@ -45,7 +45,7 @@ from scumble.model.release import CellRelease
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Tree
 from scumble.privacy.fingerprint import fingerprint, fingerprint_of_sums, row_sums
-from scumble.sources import check_columns, csv, databases, frames, open_source, parquet
+from scumble.sources import Dialect, check_columns, csv, databases, frames, open_source, parquet
 
 LOCAL = {name: kind for name, kind in ENGINES.items() if name != "spark"}
 local_engines = pytest.mark.parametrize("kind", LOCAL.values(), ids=LOCAL)
@@ -194,7 +194,7 @@ def test_rows_count_the_same_from_every_source(folder: Path, data: st.DataObject
     for way, write in WAYS.items():
         if way == "DuckDB" and len({name.casefold() for name in table.column_names}) < table.num_columns:
             continue  # names that differ only in case are equal there
-        source = open_source(write(table, folder), multiline=True)
+        source = open_source(write(table, folder), dialect=Dialect(delimiter=",", multiline=True))
         check_columns(source, schema.columns)
         assert rows_of(ENGINES["memory"].open(source.batches(schema.columns), schema)) == expected, way
 

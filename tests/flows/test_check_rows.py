@@ -22,6 +22,18 @@ from scumble.sources import open_source
 TOWN = Attribute(name="town", domain=Tree.flat(["Köln", "Bonn"]), outside=Outside.DROP)
 
 
+def test_malformed_lines_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "schema.yaml").write_text("scumble: schema/1\nattributes: {x: {taxonomy: {Any: {a: , b: }}}}")
+    (tmp_path / "rows.csv").write_text('x,y\na,1\n"b,2\na,3\nb,"4\n5"\n')
+    checked = scumble.check_rows(tmp_path / "schema.yaml", tmp_path / "rows.csv")
+    assert (checked.rows, checked.kept, checked.malformed) == (5, 2, 3)
+    assert any("3 records of the CSV file are malformed" in line and "--multiline" in line for line in checked.advice)
+    (tmp_path / "rows.csv").write_text('x,y\na,1\nb,2\na,3\nb,"4\n5"\n')
+    checked = scumble.check_rows(tmp_path / "schema.yaml", tmp_path / "rows.csv", multiline=True)
+    assert (checked.rows, checked.kept, checked.malformed) == (4, 4, 0)
+    assert checked.to_json()["malformed"] == 0
+
+
 def schema_of(*attributes: Attribute, **more: Any) -> Schema:
     return Schema(attributes=attributes, **more)
 

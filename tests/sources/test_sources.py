@@ -22,7 +22,7 @@ from scumble.engines import ENGINES
 from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
 from scumble.model.schema import Schema
-from scumble.sources import ArrowSource, CSVSource, check_columns, open_source
+from scumble.sources import ArrowSource, CSVSource, Dialect, check_columns, open_source
 
 SCHEMA = parse_schema(
     """
@@ -41,7 +41,7 @@ SECRET = "Zaphod,41.99887,Private,high"
 
 def read(data: Any, schema: Schema = SCHEMA, **options: Any) -> list[tuple[int, ...]]:
     """All coded rows, as a release would read them."""
-    source = open_source(data, **options)
+    source = open_source(data, dialect=Dialect(**options))
     check_columns(source, schema.columns)
     engine = ENGINES["memory"].open(source.batches(schema.columns), schema)
     return [row for block in engine.blocks() for row in zip(*(column.tolist() for column in block), strict=True)]
@@ -168,7 +168,7 @@ def test_odd_column_names_are_found_in_every_format(
     path = written(folder, f"{quoted}{end}{','.join(map(str, range(len(names))))}{end}", "odd.csv")
     pq.write_table(table, folder / "odd.parquet")
     for data in (path, folder / "odd.parquet", table, table.to_pandas(), pl.from_arrow(table)):
-        assert open_source(data).columns() == tuple(names)
+        assert open_source(data, dialect=Dialect(delimiter=",")).columns() == tuple(names)
 
 
 def test_names_of_sources(tmp_path: Path) -> None:
@@ -207,13 +207,14 @@ def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("delimiter", "shown"), [(";", "';'"), ("\t", "'tab'"), ("|", "'|'")])
 @pytest.mark.parametrize("name", ["people.csv", "people.csv.gz"])
 def test_the_right_delimiter_is_suggested(tmp_path: Path, delimiter: str, shown: str, name: str) -> None:
-    message = refusal(written(tmp_path, WELL_FORMED["plain"].replace(",", delimiter), name))
-    assert f"--delimiter {shown}" in message
+    path = written(tmp_path, WELL_FORMED["plain"].replace(",", delimiter), name)
+    assert f"--delimiter {shown}" in refusal(path, delimiter=",")
+    assert read(path) == ONE
     message = refusal(written(tmp_path, WELL_FORMED["plain"], name), delimiter=delimiter)
     assert "--delimiter ','" in message
 
 
-@pytest.mark.parametrize("delimiter", ["", ";;", "é", '"', "\n", "\r"])
+@pytest.mark.parametrize("delimiter", ["", ";;", "é", '"', "'", "\n", "\r"])
 def test_what_is_no_delimiter(tmp_path: Path, delimiter: str) -> None:
     assert "not one ASCII character" in refusal(written(tmp_path, WELL_FORMED["plain"]), delimiter=delimiter)
 
@@ -394,5 +395,5 @@ def test_hints_for_names_with_spaces_around_them(tmp_path: Path) -> None:
     path = written(tmp_path, "name; age; work; income\nZaphod; 41.99887; Private; high\n")
     source = open_source(path)
     assert isinstance(source, CSVSource)
-    assert "--delimiter ';'" in refusal(path)
+    assert "--delimiter ';'" in refusal(path, delimiter=",")
     assert re.search("no column 'work', 'income'|none of", refusal(path, delimiter=";"))

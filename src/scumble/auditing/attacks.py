@@ -26,7 +26,7 @@ from scumble.flows.load import load_release
 from scumble.model.counts import Floats, Integers, digits_of
 from scumble.model.release import Release
 from scumble.model.schema import Schema
-from scumble.sources import Source, check_columns, open_source
+from scumble.sources import AS_FOUND, Dialect, Source, check_columns, open_source
 
 CONFIDENCE = Fraction(19, 20)
 ATTACK_COLUMNS = ("attack", "success in the release", "in the control group", "gain", "difference, 95 %")
@@ -82,12 +82,12 @@ class WeightedRows:
     weights: Floats
 
 
-def attack_release(folder: str | Path, *, train: Any, control: Any, delimiter: str = ",") -> list[Attack]:
+def attack_release(folder: str | Path, *, train: Any, control: Any, dialect: Dialect = AS_FOUND) -> list[Attack]:
     """Run all four attacks on a release folder. `train`: the rows of the release; `control`: similar rows not in it."""
     made = load_release(folder)
     published = published_table(made)
     schema = made.tables[made.recommended]
-    members, others = (_coded(open_source(each, delimiter=delimiter), schema) for each in (train, control))
+    members, others = (_coded(open_source(each, dialect=dialect), schema) for each in (train, control))
     if not len(members.codes) or not len(others.codes):
         raise InputError(
             "The attacks compare people in the release with others. Give --train and --control files with rows."

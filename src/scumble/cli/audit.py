@@ -6,12 +6,14 @@ from typing import Annotated, Any
 import typer
 
 from scumble.auditing.audit import Finding, audit
-from scumble.cli.options import Delimiter, Json, MethodName, delimiter_of, with_method_options
-from scumble.cli.output import err, print_json, print_table, print_text, progress_bar
+from scumble.cli.options import Json, MethodName, with_csv_options, with_method_options
+from scumble.cli.output import err, print_json, print_readings, print_table, print_text, progress_bar
 from scumble.errors import CheckError, InputError
+from scumble.sources import Dialect
 
 
 @with_method_options
+@with_csv_options
 def audit_(
     *,
     method: MethodName = "diffgen",
@@ -46,8 +48,8 @@ def audit_(
     control: Annotated[
         str | None, typer.Option("--control", help="With --attacks: similar rows that are not in it.")
     ] = None,
-    delimiter: Delimiter = ",",
     json: Json = False,
+    dialect: Dialect,
     parameters: dict[str, Any],
 ) -> None:
     """Search for a violation of the declared epsilon by running a method many times on neighbouring tables.
@@ -59,7 +61,7 @@ def audit_(
     if report is not None and report.exists():
         raise InputError(f"{report} exists already and is not overwritten. Give another --report.")
     if attacks is not None:
-        _attack(attacks, train, control, delimiter_of(delimiter), json=json, report=report)
+        _attack(attacks, train, control, dialect, json=json, report=report)
         return
     if transcripts is not None:
         _check_transcripts(method, schema, transcripts, parameters, json=json, report=report)
@@ -117,13 +119,14 @@ def print_finding(finding: Finding) -> None:
 
 
 def _attack(
-    folder: Path, train: str | None, control: str | None, delimiter: str, *, json: bool, report: Path | None
+    folder: Path, train: str | None, control: str | None, dialect: Dialect, *, json: bool, report: Path | None
 ) -> None:
     if train is None or control is None:
         raise InputError("An attack compares people in the release with a control group. Give --train and --control.")
     from scumble.auditing.attacks import ATTACK_COLUMNS, attack_release
 
-    found = attack_release(folder, train=train, control=control, delimiter=delimiter)
+    found = attack_release(folder, train=train, control=control, dialect=dialect)
+    print_readings(dialect, train, control)
     if report is not None:
         from scumble.auditing.report import attack_page
 

@@ -1,27 +1,20 @@
 """`scumble join`: joint releases of several data owners."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from scumble.cli.options import (
-    TABLE,
-    Delimiter,
-    Json,
-    LedgerFile,
-    MethodName,
-    SchemaFile,
-    delimiter_of,
-    with_method_options,
-)
-from scumble.cli.output import err, print_json, print_text, progress_bar
+from scumble.cli.options import TABLE, Json, LedgerFile, MethodName, SchemaFile, with_csv_options, with_method_options
+from scumble.cli.output import err, print_json, print_readings, print_text, progress_bar
 from scumble.cli.output import out as console
 from scumble.cli.plan import print_plan
 from scumble.cli.rehearse import print_phases, rehearse
 from scumble.engines import ENGINES
 from scumble.errors import InputError
+from scumble.sources import SPARK, Dialect
 
 join_app = typer.Typer(
     help="Joint releases: several owners publish one table without showing each other their rows.", no_args_is_help=True
@@ -147,6 +140,7 @@ def plan(*, agreement: AgreementFile, json: Json = False) -> None:
 
 
 @join_app.command()
+@with_csv_options
 def run(
     *,
     agreement: AgreementFile,
@@ -178,8 +172,8 @@ def run(
     table: Annotated[
         bool, typer.Option("--table/--no-table", help="Also write table.csv, the counts expanded to rows.")
     ] = True,
-    delimiter: Delimiter = ",",
     json: Json = False,
+    dialect: Dialect,
 ) -> None:
     """Take part in a joint release as one party. All parties run this at about the same time."""
     from scumble.flows import join as joint_flow
@@ -206,11 +200,13 @@ def run(
             key=key,
             listen=listen,
             table=table,
-            delimiter=delimiter_of(delimiter),
+            **asdict(dialect),
             resume=resume,
             progress=progress,
             notify=lambda text: print_text(text, err),
         )
+    if engine != SPARK:
+        print_readings(dialect, data)
     for warning in joined.warnings:
         print_text(f"warning: {warning}", err)
     if json:

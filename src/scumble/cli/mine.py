@@ -2,19 +2,21 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import pyarrow as pa
 import typer
 
-from scumble.cli.options import Delimiter, Json, delimiter_of
-from scumble.cli.output import err, print_json, print_table, print_text
+from scumble.cli.options import Json, with_csv_options
+from scumble.cli.output import err, print_json, print_readings, print_table, print_text
 from scumble.errors import InputError
 from scumble.files.csv_tables import write_csv
 from scumble.flows import mine as mine_flow
 from scumble.mining.tree_model import TreeModel
 from scumble.mining.tree_view import draw_tree, tree_text
+from scumble.sources import Dialect
 
 mine_app = typer.Typer(
     help="Learn decision trees from perturbed records, and apply them to true records.", no_args_is_help=True
@@ -22,6 +24,7 @@ mine_app = typer.Typer(
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder of perturbed records.", show_default=False)]
 
 
+@with_csv_options
 def reconstruct(
     *,
     folder: Folder,
@@ -32,14 +35,13 @@ def reconstruct(
     rule: Annotated[
         str, typer.Option(help="smoothed, or paper: Equation 3 and its stopping rule, without a smoothing step.")
     ] = "smoothed",
-    delimiter: Delimiter = ",",
     json: Json = False,
+    dialect: Dialect,
 ) -> None:
     """Reconstruct the distributions of true values from perturbed ones: as CSV, JSON and plot."""
     with err.status("reconstructing"):
-        found = mine_flow.write_distributions(
-            folder, out=out, original=original, rule=rule, delimiter=delimiter_of(delimiter)
-        )
+        found = mine_flow.write_distributions(folder, out=out, original=original, rule=rule, **asdict(dialect))
+    print_readings(dialect, original)
     if json:
         print_json({"folder": str(out), "distributions": [each.summary() for each in found]})
         return
@@ -94,13 +96,14 @@ def train(
 
 
 @mine_app.command()
+@with_csv_options
 def predict(
     *,
     model: Annotated[Path, typer.Argument(help="A model that `mine train` wrote.", show_default=False)],
     data: Annotated[str, typer.Option("--data", help="Rows of true values.", show_default=False)],
     out: Annotated[Path | None, typer.Option("--out", help="Write the predicted classes into this CSV file.")] = None,
-    delimiter: Delimiter = ",",
     json: Json = False,
+    dialect: Dialect,
 ) -> None:
     """Predict the classes of true rows, which stay with their owner; and the accuracy if the table has the class."""
     _check_new(out)
@@ -110,7 +113,7 @@ def predict(
 
     def chunks() -> Iterator[list[pa.Array]]:
         nonlocal right, judged
-        for predictions, truth in mine_flow.predict(tree, data, delimiter=delimiter_of(delimiter)):
+        for predictions, truth in mine_flow.predict(tree, data, dialect=dialect):
             counts.update(predictions.tolist())
             if truth is not None:
                 judged += int((truth != "").sum())
@@ -122,6 +125,7 @@ def predict(
             pass
     else:
         write_csv(out, [tree.target or "class"], chunks())
+    print_readings(dialect, data)
     accuracy = right / judged if judged else None
     if json:
         predicted = {str(each): counts[str(each)] for each in tree.classes}

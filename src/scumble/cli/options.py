@@ -9,12 +9,14 @@ import typer
 
 from scumble.errors import InputError
 from scumble.methods import METHODS
+from scumble.sources import Dialect
+from scumble.sources.encodings import ENCODINGS
 
 TABLE = "The table: a file (CSV, Parquet, ... see docs/sources.md), a pattern of files, or DATABASE::TABLE."
+CSV_PANEL = "How CSV files are written"
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 SchemaFile = Annotated[Path, typer.Option("--schema", help="The schema file.", show_default=False)]
 MethodName = Annotated[str, typer.Option("--method", help=f"One of: {', '.join(m.name for m in METHODS)}.")]
-Delimiter = Annotated[str, typer.Option("--delimiter", help="The delimiter of CSV files; `tab` for a tab.")]
 LedgerFile = Annotated[
     Path | None,
     typer.Option("--ledger", help="The ledger file (default: SCUMBLE_LEDGER, else the user's data folder)."),
@@ -29,13 +31,60 @@ def with_method_options(command: Callable[..., None]) -> Callable[..., None]:
         parameters = {name: values.pop(name) for name in options}
         command(parameters={name: value for name, value in parameters.items() if value is not None}, **values)
 
-    kept = [each for each in inspect.signature(command).parameters.values() if each.name != "parameters"]
+    return _with_options(command, wrapped, options, instead_of="parameters")
+
+
+def with_csv_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that describe CSV files. The command receives them as `dialect`."""
+    options = _csv_options()
+
+    def wrapped(*, delimiter: str | None, encoding: str | None, multiline: bool, **values: Any) -> None:
+        stated = None if delimiter is None else delimiter_of(delimiter)
+        command(dialect=Dialect(delimiter=stated, encoding=encoding, multiline=multiline), **values)
+
+    return _with_options(command, wrapped, options, instead_of="dialect")
+
+
+def _with_options(
+    command: Callable[..., None],
+    wrapped: Callable[..., None],
+    options: dict[str, inspect.Parameter],
+    *,
+    instead_of: str,
+) -> Callable[..., None]:
+    """Give `wrapped` the signature of `command` with the options instead of one parameter."""
+    kept = [each for each in inspect.signature(command).parameters.values() if each.name != instead_of]
     signature = inspect.Signature([*kept, *options.values()])
     annotations = {each.name: each.annotation for each in signature.parameters.values()}
     wrapped.__name__, wrapped.__doc__ = command.__name__, command.__doc__
     wrapped.__annotations__ = annotations
     wrapped.__signature__ = signature  # type: ignore[attr-defined]
     return wrapped
+
+
+def _csv_options() -> dict[str, inspect.Parameter]:
+    described: dict[str, tuple[Any, object, str]] = {
+        "delimiter": (
+            Optional[str],  # noqa: UP045 - typer reads this spelling
+            None,
+            "The delimiter; `tab` for a tab (default: found in the header line).",
+        ),
+        "encoding": (
+            Optional[str],  # noqa: UP045
+            None,
+            f"One of: {', '.join(ENCODINGS)} (default: utf-8).",
+        ),
+        "multiline": (bool, False, "Values contain line breaks, inside quotes. A record is otherwise one line."),
+    }
+    return {
+        name: inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=typer.Option(default, f"--{name}", help=text, rich_help_panel=CSV_PANEL, show_default=False),
+            annotation=kind,
+        )
+        for name, (kind, default, text) in described.items()
+    }
 
 
 def _method_options() -> dict[str, inspect.Parameter]:

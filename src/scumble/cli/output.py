@@ -4,12 +4,14 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
 
 from scumble.flows.progress import Progress as Report
+from scumble.sources import Dialect, open_source, readings
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -42,6 +44,13 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
     for row in rows:
         table.add_row(*row)
     out.print(table)
+
+
+def print_readings(dialect: Dialect, *tables: str | Path | None) -> None:
+    """Print how the CSV files that a command has read were read, as far as this was found in their headers."""
+    for table in tables:
+        for line in [] if table is None else readings(open_source(table, dialect=dialect)):
+            print_text(line, err)
 
 
 @contextmanager

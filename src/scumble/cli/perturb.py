@@ -1,16 +1,19 @@
 """`scumble perturb`: perturb a table record by record."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from scumble.cli.options import TABLE, Delimiter, Json, SchemaFile, delimiter_of
-from scumble.cli.output import err, print_json, print_text, progress_bar
+from scumble.cli.options import TABLE, Json, SchemaFile, with_csv_options
+from scumble.cli.output import err, print_json, print_readings, print_text, progress_bar
 from scumble.errors import InputError
 from scumble.flows.perturb import perturb as perturb_table
+from scumble.sources import Dialect
 
 
+@with_csv_options
 def perturb(
     *,
     data: Annotated[str, typer.Argument(help=TABLE, show_default=False)],
@@ -50,8 +53,8 @@ def perturb(
         list[str] | None,
         typer.Option(help="Write `interval` to accept interval privacy, which is not differential privacy."),
     ] = None,
-    delimiter: Delimiter = ",",
     json: Json = False,
+    dialect: Dialect,
 ) -> None:
     """Perturb every record independently, for a receiver who must not see the true table."""
     with progress_bar() as progress:
@@ -63,7 +66,7 @@ def perturb(
             entity=entity,
             keyed=keyed,
             accept=accept or (),
-            delimiter=delimiter_of(delimiter),
+            **asdict(dialect),
             progress=progress,
             privacy=privacy,
             confidence=confidence,
@@ -74,6 +77,7 @@ def perturb(
             privacy_of=_pairs(privacy_of, "--privacy-of"),
             retain=_pairs(retain, "--retain"),
         )
+    print_readings(dialect, data)
     if secret is None:
         print_text("Each repetition costs privacy again: keep this table, or fix the noise with --secret.", err)
     if json:

@@ -1,5 +1,6 @@
 """`scumble release`, `scumble evaluate` and `scumble verify`."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,22 +8,23 @@ import typer
 
 from scumble.cli.options import (
     TABLE,
-    Delimiter,
     Json,
     LedgerFile,
     MethodName,
     SchemaFile,
-    delimiter_of,
+    with_csv_options,
     with_method_options,
 )
-from scumble.cli.output import err, out, print_json, print_table, print_text, progress_bar
+from scumble.cli.output import err, out, print_json, print_readings, print_table, print_text, progress_bar
 from scumble.engines import ENGINES
 from scumble.flows import release as flow
 from scumble.flows.charge import WEAKER
 from scumble.flows.evaluate import evaluate as evaluate_release
+from scumble.sources import SPARK, Dialect
 
 
 @with_method_options
+@with_csv_options
 def release(
     *,
     data: Annotated[str, typer.Argument(help=TABLE, show_default=False)],
@@ -41,8 +43,8 @@ def release(
         list[str] | None,
         typer.Option("--accept", help=f"Accept a guarantee weaker than differential privacy: {', '.join(WEAKER)}."),
     ] = None,
-    delimiter: Delimiter = ",",
     json: Json = False,
+    dialect: Dialect,
     parameters: dict[str, Any],
 ) -> None:
     """Publish a table: reserve the budget, read the rows, write the release."""
@@ -56,11 +58,13 @@ def release(
             ledger=ledger,
             engine=engine,
             table=table,
-            delimiter=delimiter_of(delimiter),
+            **asdict(dialect),
             accept=accept or (),
             progress=progress,
             **parameters,
         )
+    if engine != SPARK:
+        print_readings(dialect, data)
     if json:
         print_json(published.to_json())
     else:
@@ -79,6 +83,7 @@ def print_published(published: flow.Published) -> None:
     print_text(f"Charged {flow.charge_text(published.receipt)}. Took {published.seconds:.1f} s.")
 
 
+@with_csv_options
 def evaluate(
     *,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A release folder.", show_default=False)],
@@ -89,12 +94,13 @@ def evaluate(
     table: Annotated[
         str | None, typer.Option("--table", help="Which table of the release: table or fine. (default: recommended)")
     ] = None,
-    delimiter: Delimiter = ",",
     json: Json = False,
+    dialect: Dialect,
 ) -> None:
     """Accuracy and AUC of classifiers trained on a release, measured on raw test rows."""
     with err.status("training and testing"):
-        result = evaluate_release(folder, test=test, train=train, table=table, delimiter=delimiter_of(delimiter))
+        result = evaluate_release(folder, test=test, train=train, table=table, **asdict(dialect))
+    print_readings(dialect, test, train)
     if json:
         print_json(result)
     else:

@@ -1,13 +1,14 @@
 """`scumble schema`: draft, check, confirm, format, hierarchy."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import pyarrow as pa
 import typer
 
-from scumble.cli.options import TABLE, Delimiter, Json, delimiter_of
-from scumble.cli.output import err, out, print_json, print_table, print_text
+from scumble.cli.options import TABLE, Json, with_csv_options
+from scumble.cli.output import err, out, print_json, print_readings, print_table, print_text
 from scumble.errors import InputError
 from scumble.files.hierarchy_file import write_hierarchy
 from scumble.files.schema_attribute import REASON
@@ -21,31 +22,25 @@ from scumble.flows.plan import refuse_doubtful
 from scumble.flows.row_proposals import proposal_heading, propose
 from scumble.model.schema import Attribute
 from scumble.model.taxonomy import Tree
-from scumble.sources import CSVSource, check_columns, open_source
+from scumble.sources import CSVSource, Dialect, check_columns, malformed_records, open_source, readings
 from scumble.sources.object_column import objects_as_text
 
 schema_app = typer.Typer(help="Draft, check and convert schema files.", no_args_is_help=True)
 
 
 @schema_app.command()
+@with_csv_options
 def draft(
     *,
     data: Annotated[str, typer.Argument(help=TABLE, show_default=False)],
     target: Annotated[str | None, typer.Option("--target", help="The column to predict.")] = None,
     to: Annotated[Path | None, typer.Option("--out", help="Where to write it (default: standard output).")] = None,
-    delimiter: Delimiter = ",",
     json: Json = False,
+    dialect: Dialect,
 ) -> None:
     """Draft a schema from a table. Every domain in the draft is marked unconfirmed and must be edited."""
-    source = open_source(data, delimiter=delimiter_of(delimiter))
-    note = ""
-    if isinstance(source, CSVSource) and source.likely_delimiter() != source.delimiter:
-        found = source.likely_delimiter()
-        source = open_source(data, delimiter=found)
-        shown = "tab" if found == "\t" else found
-        note = (
-            f"The header is separated by {shown!r}: pass --delimiter {shown!r} to every command that reads this file."
-        )
+    source = open_source(data, dialect=dialect)
+    note = " ".join(readings(source))
     if target is not None and target not in source.columns():
         raise InputError(f"{data} has no column {target!r}. Give --target a name from the header. {note}".rstrip())
     check_columns(source, source.columns())
@@ -54,14 +49,17 @@ def draft(
     try:
         table.validate(full=True)
     except pa.ArrowInvalid:
-        raise InputError(f"{data} has text that is not UTF-8, which no schema can name. Convert it to UTF-8.") from None
+        advice = "Pass its encoding, such as --encoding latin-1."
+        if malformed_records(source):
+            advice = "It has malformed lines. Fix them, or pass --multiline if values contain line breaks."
+        raise InputError(f"{data} has text that is not UTF-8, which no schema can name. {advice}") from None
     text = draft_with_comments(objects_as_text(table), target).text(f"{DRAFT_HEADING}\n{note}".rstrip())
     if to is not None:
         if to.exists():
             raise InputError(f"{to} exists already and is not overwritten. Give another --out.")
         to.write_text(text, encoding="utf-8")
     if json:
-        separator = source.delimiter if isinstance(source, CSVSource) else None
+        separator = source.header.delimiter if isinstance(source, CSVSource) else None
         print_json({"schema": None if to is None else str(to), "text": text, "delimiter": separator})
     elif to is None:
         typer.echo(text, nl=False)
@@ -76,6 +74,7 @@ def draft(
 
 
 @schema_app.command()
+@with_csv_options
 def check(
     *,
     schema: Annotated[Path, typer.Argument(help="The schema file.", show_default=False)],
@@ -89,8 +88,8 @@ def check(
         Path | None,
         typer.Option("--propose", help="With --rows: write a schema with proposals into this file. It is private."),
     ] = None,
-    delimiter: Delimiter = ",",
     json: Json = False,
+    dialect: Dialect,
 ) -> None:
     """Check a schema file and, optionally, the header of a table. Rows are read only with --rows."""
     public = read_schema(schema)
@@ -103,12 +102,13 @@ def check(
         raise InputError(f"{proposal} exists already and is not overwritten. Give another --propose.")
     checked = None
     if data is not None and rows:
-        checked = check_rows(public, data, delimiter=delimiter_of(delimiter))
+        checked = check_rows(public, data, **asdict(dialect))
     elif data is not None:
-        check_columns(open_source(data, delimiter=delimiter_of(delimiter)), public.columns_read)
+        check_columns(open_source(data, dialect=dialect), public.columns_read)
     proposed = None if checked is None or proposal is None else propose(public, checked)
     if proposal is not None and checked is not None and proposed is not None:
         proposal.write_text(proposed.text(proposal_heading(checked)), encoding="utf-8")
+    print_readings(dialect, data)
     unconfirmed = [attribute.name for attribute in public.attributes if attribute.unconfirmed]
     unexplained = [each.name for each in public.attributes if not each.unconfirmed and each.public_because is None]
     if json:

@@ -16,7 +16,8 @@ from scumble.files.csv_tables import column_names, label_codes, write_csv
 from scumble.model.counts import Integers
 from scumble.model.local.noise_model import NoiseModel
 from scumble.model.values import NOWHERE, texts_of
-from scumble.sources import CSVSource, check_columns
+from scumble.sources import check_columns
+from scumble.sources.csv import published_csv
 
 
 def write_blurred(path: Path, noise: NoiseModel, blocks: Iterable[Mapping[str, Integers]]) -> int:
@@ -37,7 +38,7 @@ def write_blurred(path: Path, noise: NoiseModel, blocks: Iterable[Mapping[str, I
 
 def published_blocks(path: Path, noise: NoiseModel) -> Iterator[dict[str, Integers]]:
     """The published codes of a table, block by block. A table that the noise model does not describe is refused."""
-    source = CSVSource(path=path)
+    source = published_csv(path)
     noise.check_columns(source.columns())
     check_columns(source, noise.published.names)
     texts = {each.name: texts_of(each.domain) for each in noise.published.attributes}

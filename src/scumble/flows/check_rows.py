@@ -28,7 +28,7 @@ from scumble.model.guarantee import Unit
 from scumble.model.raw_value import ValueKind, canonical
 from scumble.model.schema import Attribute, Schema
 from scumble.model.values import Flaw, number_of, read_value
-from scumble.sources import check_columns, open_source
+from scumble.sources import Dialect, check_columns, malformed_records, open_source
 
 PRIVATE = (
     "For the data owner only: these figures are computed from the rows without noise and are not covered by any "
@@ -51,6 +51,8 @@ class RowsCheck:
     rows: int
     kept: int
     """The rows that a release would use. The others are dropped."""
+    malformed: int
+    """Malformed records of CSV files: all their values are off the domain."""
     unused_columns: tuple[str, ...]
     """Columns of the table that the schema does not name. They are never read."""
     attributes: tuple[AttributeRows, ...]
@@ -71,6 +73,7 @@ class RowsCheck:
             "rows": self.rows,
             "kept": self.kept,
             "dropped": self.dropped,
+            "malformed": self.malformed,
             "unused_columns": list(self.unused_columns),
             "attributes": {attribute.name: attribute.to_json() for attribute in self.attributes},
             **({} if self.persons is None else {"persons": self.persons.to_json()}),
@@ -78,13 +81,20 @@ class RowsCheck:
         }
 
 
-def check_rows(schema: Schema | str | Path, data: Any, *, delimiter: str = ",") -> RowsCheck:
+def check_rows(
+    schema: Schema | str | Path,
+    data: Any,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    multiline: bool = False,
+) -> RowsCheck:
     """Read a table and report which of its values do not fit the schema. For the data owner only.
 
     `data` is anything that `release` reads. No ledger is opened and nothing is charged: do not publish the result.
     """
     public = schema_of(schema)
-    source = open_source(data, delimiter=delimiter)
+    source = open_source(data, dialect=Dialect(delimiter=delimiter, encoding=encoding, multiline=multiline))
     check_columns(source, public.columns_read)
     tallies = [_Tally(attribute) for attribute in public.attributes]
     people = None if public.persons is None else PersonTally(public.persons)
@@ -98,14 +108,17 @@ def check_rows(schema: Schema | str | Path, data: Any, *, delimiter: str = ",") 
     persons = None if people is None else people.result()
     found = tuple(tally.result(rows) for tally in tallies)
     named = {*public.columns_read, *public.identifiers}
+    malformed = malformed_records(source)
     return RowsCheck(
         rows=rows,
         kept=kept,
+        malformed=malformed,
         unused_columns=tuple(name for name in source.columns() if name not in named),
         attributes=found,
         persons=persons,
         advice=(
             *_row_advice(public, rows, kept),
+            *_line_advice(malformed, multiline=multiline),
             *(() if persons is None else persons.advice),
             *(line for tally, each in zip(tallies, found, strict=True) for line in advice_of(tally.attribute, each)),
         ),
@@ -119,6 +132,15 @@ def _row_advice(schema: Schema, rows: int, kept: int) -> Iterator[str]:
         yield f"The schema says `rows_at_most: {schema.rows_at_most}`, and {kept:,} rows remain: raise the bound."
     if rows and kept < rows:
         yield f"{rows - kept:,} of {rows:,} rows ({100 * (rows - kept) / rows:.1f} %) would be dropped."
+
+
+def _line_advice(malformed: int, *, multiline: bool) -> Iterator[str]:
+    if malformed:
+        yield (
+            f"{malformed:,} records of the CSV file are malformed: a quote is not closed, the number of fields differs "
+            "from the header's, or they are longer than 1 MiB. All their values are off the domain. "
+            + ("Look for them in the file." if multiline else "If values contain line breaks, pass --multiline.")
+        )
 
 
 class _Tally:

@@ -20,7 +20,7 @@ from scumble.model.grid import Grid
 from scumble.model.release import Release
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Tree
-from scumble.sources import ArrowSource, Source, check_columns, open_source
+from scumble.sources import ArrowSource, Dialect, Source, check_columns, open_source
 
 if TYPE_CHECKING:
     from scumble.mining.benchmark.sample import Sample
@@ -32,7 +32,9 @@ def evaluate(
     test: Any,
     train: Any = None,
     table: str | None = None,
-    delimiter: str = ",",
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    multiline: bool = False,
     classifiers: Sequence[str] = ("tree", "boosting"),
 ) -> dict[str, Any]:
     """Accuracy and AUC, on the raw rows `test`, of classifiers trained on a release.
@@ -48,18 +50,19 @@ def evaluate(
     made = load_release(folder)
     chosen = made.table_named(table)
     published, schema = training_sample(made, chosen), made.tables[chosen]
-    tested = _sample(open_source(test, delimiter=delimiter), schema)
+    dialect = Dialect(delimiter=delimiter, encoding=encoding, multiline=multiline)
+    tested = _sample(open_source(test, dialect=dialect), schema)
     result = {
         "table": chosen,
         **score(published, tested, schema, classifiers=classifiers),
         "majority": majority_accuracy(published, tested),
     }
     if train is not None:
-        source = open_source(train, delimiter=delimiter)
+        source = open_source(train, dialect=dialect)
         fine = finest_schema(made.schema, source)
         raw = score(
             _sample(source, fine),
-            _sample(open_source(test, delimiter=delimiter), fine),
+            _sample(open_source(test, dialect=dialect), fine),
             fine,
             classifiers=classifiers,
         )

@@ -29,7 +29,7 @@ from scumble.joint.session.attempt import Attempt, holder_from_log
 from scumble.joint.session.state import State, open_state
 from scumble.model.release import Release
 from scumble.privacy.ledger import Ledger, Receipt
-from scumble.sources import Source, open_source
+from scumble.sources import Dialect, Source, open_source
 
 Notify = Callable[[str], None]
 """Called with a sentence about the state of the connections."""
@@ -48,7 +48,9 @@ def join(
     key: str | Path | None = None,
     listen: str | None = None,
     table: bool = True,
-    delimiter: str = ",",
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    multiline: bool = False,
     resume: bool = False,
     progress: Progress | None = None,
     notify: Notify | None = None,
@@ -63,7 +65,8 @@ def join(
     report = progress or (lambda label, done, total: None)
     with reporting_charge() as charge, ExitStack() as stack:
         joint = prepare(agreement)
-        source = _source(joint, party, data, delimiter, engine)
+        dialect = Dialect(delimiter=delimiter, encoding=encoding, multiline=multiline)
+        source = _source(joint, party, data, dialect, engine)
         saved = stack.enter_context(open_state(state_folder(out, state), agreement=joint.agreement.digest, party=party))
         _check_state(saved, resume=resume)
         stage = None if _is_published(Path(out), saved) else stack.enter_context(staging(Path(out)))
@@ -243,14 +246,14 @@ def _run_jointly(
         return joint.run(attempt.holder(joint.plan, rows, answered))
 
 
-def _source(joint: PlannedAgreement, party: str, data: Any, delimiter: str, engine: str) -> Source | None:
+def _source(joint: PlannedAgreement, party: str, data: Any, dialect: Dialect, engine: str) -> Source | None:
     if joint.agreement.party_number(party) not in joint.agreement.roles.owners:
         if data is not None:
             raise InputError(f"According to the agreement, {party} owns no rows. Omit --data.")
         return None
     if data is None:
         raise InputError(f"According to the agreement, {party} owns rows. Give its table with --data.")
-    source = open_source(data, delimiter=delimiter, engine=engine)
+    source = open_source(data, dialect=dialect, engine=engine)
     check_before_reading(source, joint.schema, engine)
     return source
 

@@ -29,7 +29,7 @@ from scumble.model.local.noise_model import NoiseModel
 from scumble.model.notation import PLAIN
 from scumble.model.schema import Attribute, Outside
 from scumble.model.values import Flaw, read_value
-from scumble.sources import check_columns, open_source
+from scumble.sources import AS_FOUND, Dialect, check_columns, open_source
 
 if TYPE_CHECKING:
     from scumble.mining.reconstruction.distributions import Distribution, Histogram
@@ -47,7 +47,13 @@ def noise_of(folder: str | Path) -> NoiseModel:
 
 
 def reconstruct(
-    folder: str | Path, *, original: Any = None, rule: str = "smoothed", delimiter: str = ","
+    folder: str | Path,
+    *,
+    original: Any = None,
+    rule: str = "smoothed",
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    multiline: bool = False,
 ) -> "list[Distribution]":
     """Reconstruct the distributions of the true values from a folder of perturbed records.
 
@@ -62,17 +68,18 @@ def reconstruct(
     if rule not in list(Rule):
         raise InputError(f"Unknown rule {rule!r}. Available: {', '.join(Rule)}.")
     noise = noise_of(folder)
-    true = None if original is None else true_blocks(original, noise, delimiter=delimiter)
+    dialect = Dialect(delimiter=delimiter, encoding=encoding, multiline=multiline)
+    true = None if original is None else true_blocks(original, noise, dialect)
     return distributions(noise, published_blocks(Path(folder) / "table.csv", noise), true, Rule(rule))
 
 
 def write_distributions(
-    folder: str | Path, *, out: str | Path, original: Any = None, rule: str = "smoothed", delimiter: str = ","
+    folder: str | Path, *, out: str | Path, original: Any = None, rule: str = "smoothed", **csv_options: Any
 ) -> "list[Distribution]":
     """Reconstruct as `reconstruct` does, and write distributions.csv, distributions.json and distributions.svg into a
     new folder `out`. Nothing is left behind if it fails."""
     with staging(Path(out)) as stage:
-        found = reconstruct(folder, original=original, rule=rule, delimiter=delimiter)
+        found = reconstruct(folder, original=original, rule=rule, **csv_options)
         lines = [
             {"attribute": each.attribute, "class": each.group or "", "kind": kind, **line}
             for each in found
@@ -118,9 +125,9 @@ def _points(histogram: "Histogram") -> tuple[Point, ...]:
     return tuple(Point(x=x, y=y) for x, y in zip(((lows + highs) / 2).tolist(), density.tolist(), strict=True))
 
 
-def true_blocks(data: Any, noise: NoiseModel, *, delimiter: str = ",") -> Iterator[dict[str, Any]]:
+def true_blocks(data: Any, noise: NoiseModel, dialect: Dialect = AS_FOUND) -> Iterator[dict[str, Any]]:
     """True rows, coded as they would be before perturbation; of each person only those that would be perturbed."""
-    source = open_source(data, delimiter=delimiter)
+    source = open_source(data, dialect=dialect)
     read = reported_schema(noise)
     check_columns(source, read.columns_read)
     return (codes for codes, _ in coded_blocks(source, read))
@@ -155,14 +162,14 @@ def train(folder: str | Path, *, algorithm: str = "byclass", **options: Any) -> 
 
 
 def predict(
-    model: TreeModel, data: Any, *, delimiter: str = ","
+    model: TreeModel, data: Any, *, dialect: Dialect = AS_FOUND
 ) -> Iterator[tuple[npt.NDArray[np.str_], npt.NDArray[np.str_] | None]]:
     """The predicted class of every row of true values, block by block, and the true class if the table has it.
 
     Values that do not parse, unknown categories and the marker of missing values count as missing. The true class of
     a row is empty if it is missing.
     """
-    source = open_source(data, delimiter=delimiter)
+    source = open_source(data, dialect=dialect)
     names = [feature.source_column for feature in model.features]
     label = model.target if model.target_column is None else model.target_column
     judged = [label] if label is not None and label in source.columns() else []

@@ -34,7 +34,7 @@ from scumble.model.release import BlurredRelease
 from scumble.model.schema import Outside, Schema
 from scumble.privacy.noise import KeyedWords, Keying, RowNumbers, SystemWords
 from scumble.privacy.perturber import perturb_block
-from scumble.sources import Source, has_column, open_source
+from scumble.sources import Dialect, Source, has_column, open_source
 from scumble.sources.source import RowProgress
 
 BLOCK_ROWS = 1 << 17
@@ -185,7 +185,9 @@ def perturb(
     entity: str | None = None,
     keyed: str | None = None,
     accept: Sequence[str] = (),
-    delimiter: str = ",",
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    multiline: bool = False,
     progress: Progress | None = None,
     **strength: Any,
 ) -> Perturbed:
@@ -194,11 +196,10 @@ def perturb(
     If the schema names persons, the first `rows_each_at_most` rows of each are perturbed, with the epsilon of a person
     divided among them, and the others are left out; memory grows with the number of persons.
 
-    `data`, `schema`, `out`, `accept` and `progress` are those of `release`; `strength` takes the arguments of
-    `noise_model`. With a `secret` and a column that identifies each `entity` (default: the persons of the schema), the
-    same rows always get the same noise.
-    Nothing is charged to a ledger, because each record is protected on its own. Raises `InputError` if an argument, the
-    schema or the header is wrong.
+    `data`, `schema`, `out`, `accept`, `delimiter`, `encoding`, `multiline` and `progress` are those of `release`;
+    `strength` takes the arguments of `noise_model`. With a `secret` and a column that identifies each `entity`
+    (default: the persons of the schema), the same rows always get the same noise. Nothing is charged to a ledger,
+    because each record is protected on its own. Raises `InputError` if an argument, the schema or the header is wrong.
     """
     began = time.perf_counter()
     report = progress or (lambda label, done, total: None)
@@ -210,7 +211,7 @@ def perturb(
     keying = _keying(keyed, secret)
     planned = perturbation_plan(noise, keying=keying)
     check_accepted(planned.guarantee, accept)
-    source = open_source(data, delimiter=delimiter)
+    source = open_source(data, dialect=Dialect(delimiter=delimiter, encoding=encoding, multiline=multiline))
     read = reported_schema(noise)
     check_before_reading(source, read)
     if entity is not None and not has_column(source, entity):

@@ -33,7 +33,7 @@ from scumble.model.schema import Schema
 from scumble.privacy.holder import CentralHolder
 from scumble.privacy.ledger import Ledger, Receipt
 from scumble.privacy.noise import Noise, PaidNoise
-from scumble.sources import Source, check_columns, open_source
+from scumble.sources import Dialect, Source, check_columns, open_source
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -103,7 +103,9 @@ def release(
     ledger: str | Path | None = None,
     engine: str = "memory",
     table: bool = True,
-    delimiter: str = ",",
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    multiline: bool = False,
     accept: Sequence[str] = (),
     progress: Progress | None = None,
     **parameters: Any,
@@ -114,7 +116,9 @@ def release(
     the path of a schema file. `out` is the folder to create. `method` and `parameters` are those of `plan`. `dataset`
     is the name of the account in the `ledger` (default: the file's stem, and the user's ledger). `engine` is
     `memory`, `duckdb` or `spark`. `table=False` leaves out the rows. A guarantee that is not differential privacy must
-    be accepted by name: `accept=["unproven"]`. `progress` is called with a label, the steps done and their total.
+    be accepted by name: `accept=["unproven"]`. The delimiter of a CSV file is found in its header unless `delimiter`
+    states it; `encoding` is UTF-8 unless stated; `multiline=True` says that values contain line breaks.
+    `progress` is called with a label, the steps done and their total.
 
     Raises `InputError` before anything is charged if the schema, a parameter or the header is wrong, and `BudgetError`
     if the ceiling of the account does not allow the charge. The `charge` of any later error says what was charged.
@@ -127,7 +131,8 @@ def release(
         chosen, settings = method_and_parameters(method, parameters)
         planned = plan_release(chosen, public, settings)
         check_accepted(planned.guarantee, accept)
-        source = open_source(data, delimiter=delimiter, engine=engine)
+        dialect = Dialect(delimiter=delimiter, encoding=encoding, multiline=multiline)
+        source = open_source(data, dialect=dialect, engine=engine)
         check_before_reading(source, public, engine)
         with staging(Path(out)) as stage, Ledger.open(None if ledger is None else Path(ledger)) as opened:
             charge.begun = True

@@ -2,7 +2,8 @@
 
 | argument | what is read |
 |---|---|
-| `people.csv`, `people.csv.gz`, `.zst`, `.bz2`, `.lz4` | CSV |
+| `people.csv`, `people.tsv`, `people.csv.gz`, `.zst`, `.bz2`, `.lz4` | CSV |
+| `people.zip`, `people.zip::inner.csv` | the only CSV file in an archive, or the one that is named |
 | `people.parquet`, `.pq` | Parquet |
 | `people.feather`, `.arrow`, `.ipc` | Feather (version 2) and other Arrow files |
 | `people.orc` | ORC |
@@ -19,7 +20,7 @@
 """
 
 import glob
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
@@ -28,8 +29,10 @@ import pyarrow as pa
 
 from scumble.errors import InputError
 from scumble.sources.arrow_files import ORCFile, arrow_file
+from scumble.sources.byte_streams import ByteStream, zip_member
 from scumble.sources.csv import CSVSource
 from scumble.sources.databases import database_table
+from scumble.sources.dialect import AS_FOUND, Dialect
 from scumble.sources.excel import named_sheet, spreadsheet
 from scumble.sources.frames import ArrowSource, frame_source
 from scumble.sources.lazy_frames import lazy_source
@@ -40,14 +43,19 @@ from scumble.sources.statistics import statistics_file
 from scumble.sources.streams import DictRows, stream_source
 
 __all__ = [
+    "AS_FOUND",
+    "SPARK",
     "ArrowSource",
     "CSVSource",
+    "Dialect",
     "ManySource",
     "ParquetSource",
     "Source",
     "check_columns",
     "has_column",
+    "malformed_records",
     "open_source",
+    "readings",
     "to_native_frame",
 ]
 
@@ -56,16 +64,12 @@ DATABASE_ENDINGS = frozenset({".duckdb", ".ddb", ".sqlite", ".sqlite3"})
 FILES = "Give a CSV or Parquet file, or a pattern of such files"
 
 
-def open_source(data: Any, *, delimiter: str = ",", multiline: bool = False, engine: str = "memory") -> Source:
+def open_source(data: Any, *, dialect: Dialect = AS_FOUND, engine: str = "memory") -> Source:
     """The source for a path, a pattern, the address of a table, or any frame that narwhals supports.
 
-    `delimiter` and `multiline` describe CSV files; see `scumble.sources.csv_records`.
-
-    With the engine `spark`, Spark reads everything that has a path.
+    `dialect` states how CSV files are written. With the engine `spark`, Spark reads everything that has a path.
     """
-    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
-        raise InputError(f"The delimiter {delimiter!r} is not one ASCII character. Give one such as ';'.")
-    scanned = _scan(data, delimiter=delimiter, engine=engine)
+    scanned = _scan(data, dialect=dialect, engine=engine)
     if scanned is not None:
         return scanned
     if not isinstance(data, str | Path):
@@ -74,24 +78,26 @@ def open_source(data: Any, *, delimiter: str = ",", multiline: bool = False, eng
     if path.is_dir():
         raise InputError(f"{path} is a folder. {FILES}: '{path}/*.parquet'.")
     if path.exists():
-        return _file_source(path, delimiter, multiline)
+        return _file_source(path, dialect)
     if not glob.has_magic(str(path)):
         raise InputError(f"The file {path} does not exist. {FILES}.")
     anchor = Path(path.anchor or ".")
     found = sorted(each for each in anchor.glob(str(path.relative_to(path.anchor))) if each.is_file())
     if not found:
         raise InputError(f"No file matches the pattern {path}. {FILES}.")
-    return ManySource(parts=tuple(_file_source(each, delimiter, multiline) for each in found), name=path.stem)
+    return ManySource(parts=tuple(_file_source(each, dialect) for each in found), name=path.stem)
 
 
-def _scan(data: object, *, delimiter: str, engine: str) -> Source | None:
-    """The source for `data` if DuckDB, PostgreSQL or Spark reads it; None for ordinary files and frames."""
+def _scan(data: object, *, dialect: Dialect, engine: str) -> Source | None:
+    """The source for `data` if DuckDB, PostgreSQL or Spark reads it, or if it is in an archive; None for ordinary files
+    and frames."""
     if not isinstance(data, str | PurePath):
         return spark_frame(data)
+    member = None if engine == SPARK else zip_member(str(data))
+    if member is not None:
+        return CSVSource(stream=member, dialect=dialect)
     return (
-        named_sheet(str(data))
-        or database_table(str(data))
-        or (spark_files(data, delimiter) if engine == SPARK else None)
+        named_sheet(str(data)) or database_table(str(data)) or (spark_files(data, dialect) if engine == SPARK else None)
     )
 
 
@@ -104,7 +110,7 @@ def _memory_source(data: Any) -> Source:
     return found
 
 
-def _file_source(path: Path, delimiter: str, multiline: bool) -> Source:
+def _file_source(path: Path, dialect: Dialect) -> Source:
     if path.suffix.lower() in {".parquet", ".pq"}:
         return ParquetSource(path=path)
     if path.suffix.lower() in DATABASE_ENDINGS:
@@ -113,8 +119,22 @@ def _file_source(path: Path, delimiter: str, multiline: bool) -> Source:
         spreadsheet(path)
         or statistics_file(path)
         or arrow_file(path)
-        or CSVSource(path=path, delimiter=delimiter, multiline=multiline)
+        or CSVSource(stream=zip_member(str(path)) or ByteStream(path=path), dialect=dialect)
     )
+
+
+def readings(source: Source) -> list[str]:
+    """How CSV files are read, as sentences, as far as this was found in their headers."""
+    return [part.reading for part in _parts(source) if isinstance(part, CSVSource) and part.reading is not None]
+
+
+def malformed_records(source: Source) -> int:
+    """Read all CSV files and count their malformed records. For the data owner only."""
+    return sum(part.malformed() for part in _parts(source) if isinstance(part, CSVSource))
+
+
+def _parts(source: Source) -> tuple[Source, ...]:
+    return source.parts if isinstance(source, ManySource) else (source,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,8 +159,7 @@ class ManySource:
 
 def check_columns(source: Source, wanted: Sequence[str]) -> None:
     """Check that the header of every file has the wanted columns. Other columns are never read."""
-    parts: Iterable[Source] = source.parts if isinstance(source, ManySource) else (source,)
-    for part in parts:
+    for part in _parts(source):
         _check_one(part, wanted)
 
 

@@ -1,125 +1,149 @@
-"""CSV files. Messages never repeat the content of a file: if it has no header, its first line is a private record."""
+"""CSV files. Messages never repeat the content of a file: if it has no header, its first line is a private record.
+
+`scumble.sources.csv_records` defines the records, `scumble.sources.dialect` how a header is read.
+"""
 
 import csv
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cached_property
+from pathlib import Path, PurePath
 
 import pyarrow as pa
 
 from scumble.errors import InputError
+from scumble.sources.byte_streams import ByteStream
 from scumble.sources.csv_parser import CSVParser
 from scumble.sources.csv_records import RecordShape
+from scumble.sources.dialect import AS_FOUND, DELIMITERS, Dialect, Header, read_header, shown_delimiter
+from scumble.sources.encodings import BYTE_ORDERS, to_utf8
 from scumble.sources.source import RowProgress
 
 BLOCK_BYTES = 1 << 22
 FIRST_BYTES = 1 << 12
 LONGEST_HEADER = 1 << 20
-DELIMITERS = (",", ";", "\t", "|")
-COMPRESSED = {".gz": "gzip", ".zst": "Zstandard", ".bz2": "bzip2", ".lz4": "LZ4"}
-"""The endings by which Arrow recognizes a compression."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CSVSource:
-    """A UTF-8 CSV file with one header line, plain or compressed."""
+    """A CSV file with one header line, plain, compressed or in a zip archive."""
 
-    path: Path
-    delimiter: str = ","
-    multiline: bool = False
-    """Whether values may contain line breaks, inside quotes."""
+    stream: ByteStream
+    dialect: Dialect = AS_FOUND
+    quote: str | None = None
+    """None: found in the header line."""
+
+    @property
+    def path(self) -> Path:
+        return self.stream.path
 
     @property
     def name(self) -> str:
-        plain = self.path.with_suffix("") if self._compressed else self.path
-        return plain.name.removesuffix(".csv")
-
-    @property
-    def _compressed(self) -> bool:
-        return self.path.suffix in COMPRESSED
+        return self.stream.plain_name.removesuffix(".csv")
 
     def columns(self) -> tuple[str, ...]:
-        return self._fields(self.delimiter)
+        return self.header.names
 
     def kinds(self) -> None:
         return None
 
-    def likely_delimiter(self) -> str:
-        """The delimiter, or another one if the header is one field by this delimiter and several by the other."""
-        fields = {delimiter: len(self._fields(delimiter)) for delimiter in (self.delimiter, *DELIMITERS)}
-        return self.delimiter if fields[self.delimiter] > 1 else max(fields, key=lambda each: fields[each])
+    @cached_property
+    def header(self) -> Header:
+        """The header line, with the delimiter and the quote that are used for all lines."""
+        tab = PurePath(self.stream.plain_name).suffix.lower() == ".tsv"
+        return self._header(self.dialect.delimiter or ("\t" if tab else None))
+
+    @property
+    def reading(self) -> str | None:
+        """What was found in the header, as a sentence; None if it is a comma and the double quote, or was stated."""
+        found = []
+        if self.dialect.delimiter is None and self.header.delimiter != ",":
+            found.append(f"separated by {shown_delimiter(self.header.delimiter)}")
+        if self.header.quote != '"':
+            found.append(f"quoted by {self.header.quote}")
+        return f"{self.stream} was read as CSV {', '.join(found)}." if found else None
 
     def hint(self, wanted: Sequence[str]) -> str:
         """What is probably wrong with the first line, without repeating it."""
         for delimiter in DELIMITERS:
-            if delimiter != self.delimiter and any(name.strip() in wanted for name in self._fields(delimiter)):
-                shown = "tab" if delimiter == "\t" else delimiter
-                return f"Its fields seem to be separated by {shown!r}: pass --delimiter {shown!r}."
+            others = self._header(delimiter).names
+            if delimiter != self.header.delimiter and any(name.strip() in wanted for name in others):
+                shown = shown_delimiter(delimiter)
+                return f"Its fields seem to be separated by {shown}: pass --delimiter {shown}."
         return "Does the file have a header? Write the attribute names into the first line."
 
-    def _fields(self, delimiter: str) -> tuple[str, ...]:
+    def _header(self, delimiter: str | None) -> Header:
         try:
-            return tuple(next(csv.reader([self._first_line()], delimiter=delimiter), []))
+            return read_header(self._first_line, delimiter=delimiter, quote=self.quote)
         except csv.Error:
             raise InputError(
-                f"{self.path}: its first line cannot be read as a header. Write one line for each row."
+                f"{self.stream}: its first line cannot be read as a header. Write one line for each row."
             ) from None
 
+    @cached_property
     def _first_line(self) -> str:
+        raw = next(self.stream.chunks(len(next(iter(BYTE_ORDERS)))), b"")
+        encoding = self.dialect.text_encoding
+        if encoding == "utf-16" and raw not in BYTE_ORDERS:
+            raise InputError(f"{self.stream} has no byte order mark. Pass --encoding utf-16-le (Windows) or utf-16-be.")
         line = b""
+        for chunk in to_utf8(self.stream.chunks(FIRST_BYTES), encoding):
+            line += chunk
+            if b"\n" in chunk or len(line) >= LONGEST_HEADER:
+                break
         try:
-            with pa.input_stream(str(self.path), compression="detect") as stream:
-                while b"\n" not in line and len(line) < LONGEST_HEADER:
-                    more = stream.read(FIRST_BYTES)
-                    line += more
-                    if not more:
-                        break
             return line.split(b"\n")[0][:LONGEST_HEADER].decode("utf-8-sig").rstrip("\r")
-        except OSError as error:
-            raise InputError(self._unreadable(error)) from None
         except UnicodeDecodeError:
-            raise InputError(f"{self.path} is not UTF-8 text. Convert it, or give a Parquet file.") from None
-
-    def _unreadable(self, error: OSError) -> str:
-        compression = COMPRESSED.get(self.path.suffix)
-        damaged = "it is damaged" if compression is None else f"it is not a complete {compression} file"
-        problem = error.strerror if error.errno else damaged
-        return f"{self.path} cannot be read: {problem}. Check the file."
+            likely = "utf-16" if raw in BYTE_ORDERS else "latin-1"
+            advice = f"Pass --encoding {likely}" if encoding != likely else "Convert it to UTF-8"
+            raise InputError(
+                f"{self.stream} is not {encoding.upper()} text. {advice}, or give a Parquet file."
+            ) from None
 
     def malformed(self) -> int:
         """Read the file and count the malformed records. For the data owner only."""
-        parser = CSVParser(self._shape(), [0], ["first"])
+        parser = CSVParser(self._shape, [0], ["first"])
         for _ in parser.batches(self._chunks(None)):
             pass
         return parser.malformed
 
     def batches(self, columns: Sequence[str], progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
         names = self.columns()
-        parser = CSVParser(self._shape(), [names.index(name) for name in columns], columns)
+        parser = CSVParser(self._shape, [names.index(name) for name in columns], columns)
         yield from read_ahead(parser.batches(self._chunks(progress)))
 
+    @property
     def _shape(self) -> RecordShape:
-        return RecordShape(delimiter=self.delimiter, quote='"', fields=len(self.columns()), multiline=self.multiline)
+        return RecordShape(
+            delimiter=self.header.delimiter,
+            quote=self.header.quote,
+            fields=len(self.header.names),
+            multiline=self.dialect.multiline,
+        )
 
     def _chunks(self, progress: RowProgress | None) -> Iterator[bytes]:
-        """The bytes after the header."""
-        total = None if self._compressed else self.path.stat().st_size
-        done = 0
+        """The text after the header, as UTF-8."""
         header = True
-        try:
-            with pa.input_stream(str(self.path), compression="detect") as stream:
-                while chunk := stream.read(BLOCK_BYTES):
-                    done += len(chunk)
-                    if progress is not None:
-                        progress(done, total)
-                    if header:
-                        after = chunk.find(b"\n") + 1
-                        header = after == 0
-                        chunk = chunk[after:] if after else b""
-                    yield chunk
-        except OSError as error:
-            raise InputError(self._unreadable(error)) from None
+        for chunk in to_utf8(self._counted(progress), self.dialect.text_encoding):
+            if not header:
+                yield chunk
+            elif b"\n" in chunk:
+                header = False
+                yield chunk[chunk.index(b"\n") + 1 :]
+
+    def _counted(self, progress: RowProgress | None) -> Iterator[bytes]:
+        done, total = 0, self.stream.size
+        for chunk in self.stream.chunks(BLOCK_BYTES):
+            done += len(chunk)
+            if progress is not None:
+                progress(done, total)
+            yield chunk
+
+
+def published_csv(path: Path) -> CSVSource:
+    """The source for a CSV file that scumble wrote."""
+    return CSVSource(stream=ByteStream(path=path), dialect=Dialect(delimiter=",", multiline=True), quote='"')
 
 
 def read_ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

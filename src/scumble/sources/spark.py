@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from scumble.errors import Abort, InputError, ScumbleError
+from scumble.sources.dialect import Dialect
 from scumble.sources.source import RowProgress
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ def to_spark(table: pa.Table) -> "DataFrame":
     return session().createDataFrame(table.cast(pa.schema(plain)))
 
 
-def spark_files(data: str | PurePath, delimiter: str) -> SparkSource:
+def spark_files(data: str | PurePath, dialect: Dialect) -> SparkSource:
     """The source for anything that Spark reads: a file, a folder or a pattern on any storage that it supports, or
     `table:NAME` of its catalogue."""
     reader = session().read
@@ -211,7 +212,7 @@ def spark_files(data: str | PurePath, delimiter: str) -> SparkSource:
         if where.startswith("table:"):
             return SparkSource(frame=reader.table(where.removeprefix("table:")), name=where.removeprefix("table:"))
         if suffix in TEXT_ENDINGS:
-            frame = reader.options(**CSV_OPTIONS).option("sep", delimiter).csv(where)
+            frame = reader.options(**CSV_OPTIONS).option("sep", dialect.delimiter or ",").csv(where)
         else:
             frame = reader.format(FORMATS.get(suffix, "parquet")).load(where)
     except (Py4JError, PySparkException) as error:

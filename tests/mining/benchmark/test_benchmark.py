@@ -23,7 +23,7 @@ from scumble.mining.benchmark.scores import Sample, area_under_curve, majority_a
 from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Node, Tree
-from scumble.sources import CSVSource
+from scumble.sources import open_source
 
 JOB = Tree.nested({"Any": {"Office": {"Clerk": None, "Manager": None}, "Other": {"Farmer": None}}})
 YEARS = Grid.regular(low=Decimal(0), high=Decimal(6), step=Decimal(1))
@@ -359,7 +359,7 @@ def test_samples_that_do_not_fit_the_schema_are_refused() -> None:
 def test_adult_raw_is_mined_as_well_as_by_others(data_folder: Path) -> None:
     """C4.5 gives 85.3 to 85.5 % on these rows; boosting is known for an AUC of about 0.92."""
     schema = read_schema(data_folder / "adult.schema.yaml")
-    blocks = code_blocks(CSVSource(path=data_folder / "adult.csv").batches(schema.columns), schema)
+    blocks = code_blocks(open_source(data_folder / "adult.csv").batches(schema.columns), schema)
     *predictors, labels = (np.concatenate(column) for column in zip(*blocks, strict=True))
     codes = np.stack([column.astype(np.int64) for column in predictors], axis=1)
     train = Sample(codes=codes[:30162], labels=labels[:30162])
