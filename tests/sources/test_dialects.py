@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
 from scumble.sources import CSVSource, Dialect, check_columns, open_source, readings
+from scumble.sources.byte_streams import ByteStream, zip_member
 from scumble.sources.dialect import read_header
 from scumble.sources.encodings import ENCODINGS, to_utf8
 
@@ -202,3 +203,17 @@ def test_archives_that_cannot_be_read(tmp_path: Path) -> None:
     source = open_source(two.with_name("two.zip::a.csv"))
     assert isinstance(source, CSVSource)
     check_columns(source, ["x", "y"])
+
+
+def test_streams_know_their_names_and_sizes(tmp_path: Path) -> None:
+    path = archive(tmp_path / "people.zip", {"a/inner.csv": "x,y\n1,2\n"})
+    member = zip_member(str(path))
+    assert member is not None
+    assert (str(member), member.plain_name, member.size) == (f"{path}::a/inner.csv", "inner.csv", None)
+    assert list(member.chunks(3)) == [b"x,y", b"\n1,", b"2\n"]
+    (tmp_path / "people.csv").write_text("x,y\n")
+    plain = ByteStream(path=tmp_path / "people.csv")
+    assert (plain.plain_name, plain.size) == ("people.csv", 4)
+    assert ByteStream(path=tmp_path / "people.csv.gz").plain_name == "people.csv"
+    for other in ("people.csv", "absent.zip", "people.duckdb::a.zip::b"):
+        assert zip_member(str(tmp_path / other)) is None

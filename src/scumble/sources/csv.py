@@ -16,7 +16,7 @@ from scumble.errors import InputError
 from scumble.sources.byte_streams import ByteStream
 from scumble.sources.csv_parser import CSVParser
 from scumble.sources.csv_records import RecordShape
-from scumble.sources.dialect import AS_FOUND, DELIMITERS, Dialect, Header, read_header, shown_delimiter
+from scumble.sources.dialect import AS_FOUND, DELIMITERS, Dialect, HeaderLine, read_header, shown_delimiter
 from scumble.sources.encodings import BYTE_ORDERS, to_utf8
 from scumble.sources.source import RowProgress
 
@@ -49,7 +49,7 @@ class CSVSource:
         return None
 
     @cached_property
-    def header(self) -> Header:
+    def header(self) -> HeaderLine:
         """The header line, with the delimiter and the quote that are used for all lines."""
         tab = PurePath(self.stream.plain_name).suffix.lower() == ".tsv"
         return self._header(self.dialect.delimiter or ("\t" if tab else None))
@@ -73,7 +73,7 @@ class CSVSource:
                 return f"Its fields seem to be separated by {shown}: pass --delimiter {shown}."
         return "Does the file have a header? Write the attribute names into the first line."
 
-    def _header(self, delimiter: str | None) -> Header:
+    def _header(self, delimiter: str | None) -> HeaderLine:
         try:
             return read_header(self._first_line, delimiter=delimiter, quote=self.quote)
         except csv.Error:

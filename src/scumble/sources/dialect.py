@@ -41,7 +41,7 @@ AS_FOUND = Dialect()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Header:
+class HeaderLine:
     """The header line of a file, with the delimiter and the quote by which it was split."""
 
     names: tuple[str, ...]
@@ -49,7 +49,7 @@ class Header:
     quote: str
 
 
-def read_header(line: str, *, delimiter: str | None = None, quote: str | None = None) -> Header:
+def read_header(line: str, *, delimiter: str | None = None, quote: str | None = None) -> HeaderLine:
     """Split a header line. The delimiter is the one that gives the most names, unless it is stated; the quote is the
     single one if a name is enclosed in it, and none starts with a double one, unless it is stated. Raises `csv.Error`
     if the line cannot be split.
@@ -62,12 +62,12 @@ def read_header(line: str, *, delimiter: str | None = None, quote: str | None = 
     return max(found, key=lambda each: len(each.names))
 
 
-def _split(line: str, delimiter: str, quote: str | None) -> Header:
+def _split(line: str, delimiter: str, quote: str | None) -> HeaderLine:
     parts = [part.strip(" ") for part in line.split(delimiter)]
     single = any(len(part) > 1 and part[0] == part[-1] == "'" for part in parts)
     quote = quote or ("'" if single and not any(part.startswith('"') for part in parts) else '"')
     names = next(csv.reader([line], delimiter=delimiter, quotechar=quote), [])
-    return Header(names=tuple(names), delimiter=delimiter, quote=quote)
+    return HeaderLine(names=tuple(names), delimiter=delimiter, quote=quote)
 
 
 def shown_delimiter(delimiter: str) -> str:
