@@ -1,9 +1,11 @@
 """Releases of persons with several rows under the audits: a person costs at most epsilon, with any number of rows."""
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from planted_transcript_bugs import use_all_rows_of_a_person
 
 import scumble
 from scumble.auditing.laws.cases import parameters_for
@@ -41,7 +43,8 @@ def checked(method: str, settings: dict[str, Any]) -> TranscriptFinding:
     chosen = method_named(method)
     parameters = parameters_for(chosen, 1, settings)
     execution = CentralExecution(method=chosen, schema=SCHEMA, parameters=parameters)
-    pairs = candidate_pairs(chosen, SCHEMA, parameters)[:6]
+    pairs = candidate_pairs(chosen, SCHEMA, parameters)
+    pairs = [*pairs[:6], pairs[-1]]
     return TranscriptCheck(execution).check(pairs, transcripts=2)
 
 
@@ -69,7 +72,10 @@ def test_pairs_of_persons_differ_in_the_bound() -> None:
     for pair in candidate_pairs(method, SCHEMA, method.parameters(epsilon="1")):
         assert len(pair.second) == len(pair.first) + 6
         first, second = (pair_engine(SCHEMA, pair, rows) for rows in (pair.first, pair.second))
-        assert (first.rows, second.rows) == (len(pair.first), len(pair.first) + 3)
+        copies = Counter(pair.first)
+        used = sum(min(3, sum(number > person for number in copies.values())) for person in range(len(pair.first)))
+        assert (first.rows, second.rows) == (used, used + 3)
+        assert used == len(pair.first) or "more rows than are used" in pair.why
         alone = replace(SCHEMA, person=None, rows_each_at_most=None)
         assert pair_engine(alone, pair, pair.second).rows == len(pair.second)
 
@@ -80,3 +86,11 @@ def test_the_sampling_audit_of_a_release_of_persons() -> None:
     assert found.declared == 1
     assert not found.refuted
     assert found.found > 0.3
+
+
+@pytest.mark.audit
+def test_the_sampling_audit_finds_that_rows_are_not_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The true loss is 2. By the frequencies of one audit, a bound of 1 or less is rarer than one in a million."""
+    use_all_rows_of_a_person(monkeypatch)
+    found = scumble.audit("histograms", schema=SCHEMA, epsilon="1", runs=2000, variations=0, workers=1)
+    assert found.refuted, found.sentence

@@ -1,14 +1,19 @@
 """Planted bugs for the transcript check: methods, queries and patches, each with one broken part of a guarantee."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from planted_bugs import Wrapped
 from pydantic import Field
 
+from scumble.engines import contributions, memory
+from scumble.engines.coding import code_blocks
+from scumble.methods import persons as persons_module
 from scumble.methods.diffgen.parameters import DiffGen
 from scumble.methods.diffgen.scores import Candidate, Score, ValueScores
 from scumble.methods.histograms.method import ClassTables, Histograms, HistogramsMethod
@@ -176,3 +181,41 @@ def count_shared_spends_once(patch: pytest.MonkeyPatch) -> None:
     """Under `replace` a changed record leaves one part and enters another, which the plan counts as one change."""
     patch.setattr(Spend, "total", lambda spend, unit: spend.epsilon * spend.times)
     patch.setattr(microaggregate_parameters, "_shared_factor", lambda schema: 1)
+
+
+def use_all_rows_of_a_person(patch: pytest.MonkeyPatch) -> None:
+    """The rows of persons are not bounded."""
+    patch.setattr(memory, "bounded_blocks", lambda batches, schema, persons, key: code_blocks(batches, schema))
+
+
+def use_the_first_rows_of_a_person(patch: pytest.MonkeyPatch) -> None:
+    """Which rows of a person are used depends on the order of the table, as with a plain window."""
+
+    def first(persons: Integers, hashes: object, most: int) -> npt.NDArray[np.bool_]:
+        del hashes
+        seen: Counter[int] = Counter()
+        kept = []
+        for person in persons.tolist():
+            seen[person] += 1
+            kept.append(seen[person] <= most)
+        return np.array(kept)
+
+    patch.setattr(contributions, "kept_rows", first)
+
+
+def use_the_first_rows_of_the_table(patch: pytest.MonkeyPatch) -> None:
+    """Also bounds the rows of all persons together: the rows of one person displace those of others."""
+    shipped = contributions.kept_rows
+
+    def few(persons: Integers, hashes: Integers, most: int) -> npt.NDArray[np.bool_]:
+        kept = shipped(persons, hashes, most)
+        return kept & (np.where(kept, hashes, hashes.max()).argsort().argsort() < 4 * most)
+
+    patch.setattr(contributions, "kept_rows", few)
+
+
+def plan_persons_as_records(patch: pytest.MonkeyPatch) -> None:
+    """Epsilon is not divided among the rows of a person, and the guarantee is still said to be that of a person."""
+    patch.setattr(persons_module, "_for_one_row", lambda method, persons, parameters: parameters)
+    patch.setattr(persons_module, "_for_persons", lambda guarantee, persons: replace(guarantee, protects=persons))
+    patch.setattr(Plan, "rows_each_at_most", 1)

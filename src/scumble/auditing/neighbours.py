@@ -6,6 +6,7 @@ both tables have the schema's number of records and differ in one.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice, product
 from typing import Any
 
 from scumble.methods.method import Method, Params
@@ -99,6 +100,11 @@ def generic_pairs(schema: Schema) -> Iterator[Pair]:
     why = "All records in the middle of every domain except one, which lies at one end or the other"
     yield pair_of(schema, [middle] * (schema.rows or GROUP_SIZES[-1]), low, high, why)
     yield from _square(schema)
+    if schema.persons is not None:
+        corners = islice(product(*zip(low, high, strict=True)), 2 * schema.persons.rows_each_at_most)
+        yield pair_of(
+            schema, list(corners) * GROUP_SIZES[-1], low, high, "Persons with more rows than are used, and one more"
+        )
 
 
 def _square(schema: Schema) -> Iterator[Pair]:

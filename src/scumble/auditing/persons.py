@@ -5,7 +5,7 @@ from collections import Counter
 import pyarrow as pa
 
 from scumble.auditing.laws.queries import engine_of
-from scumble.auditing.neighbours import CodedRows, Pair
+from scumble.auditing.neighbours import CodedRecord, CodedRows, Pair
 from scumble.engines.memory import MemoryEngine
 from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Schema
@@ -17,16 +17,18 @@ ADDED = "the person who is only in one table"
 def pair_engine(schema: Schema, pair: Pair, rows: CodedRows) -> MemoryEngine:
     """An engine for one of the tables of a pair.
 
-    If the schema names persons, the rows that only the second table has belong to one person, and each other row to a
-    person of its own. The engine then reads raw values and ids, as in a release.
+    If the schema names persons, the rows that only the second table has belong to one person. Of the other rows, equal
+    ones belong to different persons, so that a person has one row of each kind and may have more rows than are used.
+    Who has which rows does not depend on their order. The engine reads raw values and ids, as in a release.
     """
     if schema.persons is None:
         return engine_of(schema, rows)
     shared = Counter(pair.first) & Counter(pair.second)
+    seen: Counter[CodedRecord] = Counter()
     ids = []
-    for number, row in enumerate(rows):
-        shared[row] -= 1
-        ids.append(f"person {number}" if shared[row] >= 0 else ADDED)
+    for row in rows:
+        ids.append(f"person {seen[row]}" if seen[row] < shared[row] else ADDED)
+        seen[row] += 1
     columns = {
         attribute.source_column: object_column([_raw_value(attribute, row[place]) for row in rows])
         for place, attribute in enumerate(schema.attributes)

@@ -5,7 +5,7 @@ a correct method passes on all of them: there are no false alarms.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -35,10 +35,15 @@ from planted_transcript_bugs import (
     count_shared_spends_once,
     leave_lines_in_order,
     leave_scores_unclipped,
+    plan_persons_as_records,
+    use_all_rows_of_a_person,
+    use_the_first_rows_of_a_person,
+    use_the_first_rows_of_the_table,
 )
 
 from scumble.auditing.laws.cases import parameters_for, small_schemas
 from scumble.auditing.neighbours import candidate_pairs
+from scumble.auditing.transcripts.cases import OF_PERSONS
 from scumble.auditing.transcripts.check import CentralExecution, TranscriptCheck
 from scumble.auditing.transcripts.finding import TranscriptFinding
 from scumble.auditing.transcripts.tables import random_pairs
@@ -51,6 +56,7 @@ from scumble.model.schema import Schema
 from scumble.privacy.noise import Noise, PaidNoise, simulation
 
 ADDED, REPLACED, _, NUMBERS = small_schemas()
+PERSONS = replace(ADDED, **OF_PERSONS)
 RANDOM_PAIRS = 25
 
 
@@ -125,6 +131,22 @@ PLANTED = {
         wrong=GiniClaimedMonotone(),
         settings={"rounds": 1, "score": "gini"},
         says="'choose a split' has",
+    ),
+    "rows of persons that are not bounded": Planted(
+        correct=HistogramsMethod(),
+        patch=use_all_rows_of_a_person,
+        schema=PERSONS,
+        settings={},
+        says="privacy loss of 2",
+    ),
+    "rows of persons chosen by the order of the table": Planted(
+        correct=DIFFGEN, patch=use_the_first_rows_of_a_person, schema=PERSONS, settings=LEAVES, says="counts 1 for it"
+    ),
+    "rows of persons that displace those of others": Planted(
+        correct=DIFFGEN, patch=use_the_first_rows_of_the_table, schema=PERSONS, settings=LEAVES, says="counts 1 for it"
+    ),
+    "epsilon of persons not divided among their rows": Planted(
+        correct=DIFFGEN, patch=plan_persons_as_records, schema=PERSONS, settings=LEAVES, says="privacy loss of 3"
     ),
     "noise only on non-empty cells": Planted(correct=DIFFGEN, noise=OnlyNonEmpty, settings=LEAVES, says="infinite"),
     "no noise on counts from three to nine": Planted(

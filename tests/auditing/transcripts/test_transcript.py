@@ -1,5 +1,6 @@
 """A transcript contains every draw, at the answer during which it was made; a script repeats its outcomes."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 
@@ -8,6 +9,7 @@ import pytest
 
 from scumble.auditing.laws.cases import small_schemas
 from scumble.auditing.laws.queries import engine_of
+from scumble.auditing.transcripts.cases import OF_PERSONS
 from scumble.auditing.transcripts.observed_draws import observed_opendp
 from scumble.auditing.transcripts.tables import random_pairs, shuffled
 from scumble.auditing.transcripts.transcript import UNPAID, Recorder, Script, ScriptEnded, TranscriptHolder, sampled
@@ -87,3 +89,13 @@ def test_random_pairs_are_neighbours(schema: object) -> None:
         else:
             assert len(pair.first) == len(pair.second) == schema.rows
             assert pair.first[:-1] == pair.second[:-1]
+
+
+def test_random_pairs_of_persons_differ_in_one_person() -> None:
+    schema = replace(ADDED, **OF_PERSONS)
+    added = set()
+    for pair in islice(random_pairs(schema, simulation()), 100):
+        assert pair.second[: len(pair.first)] == pair.first
+        added.add(len(pair.second) - len(pair.first))
+    assert min(added) >= 1
+    assert max(added) > 3, "more rows than are used"

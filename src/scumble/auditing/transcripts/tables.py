@@ -13,7 +13,10 @@ MOST_KINDS = 5
 
 
 def random_pairs(schema: Schema, random: Simulation) -> Iterator[Pair]:
-    """Random tables, each with one record added or, under `replace`, exchanged: at random, or for a copy of another."""
+    """Random tables, each with one record added or, under `replace`, exchanged: at random, or for a copy of another.
+
+    If the schema names persons, one person is added, with equal or different rows, also more than are used.
+    """
     while True:
         kinds = [_record(schema, random) for _ in range(1 + int(random.integers(MOST_KINDS)))]
         size = int(random.integers(MOST_ROWS)) if schema.unit is Unit.ADD_REMOVE else (schema.rows or 1) - 1
@@ -21,7 +24,12 @@ def random_pairs(schema: Schema, random: Simulation) -> Iterator[Pair]:
         record, other = (
             _record(schema, random) if random.integers(2) else kinds[int(random.integers(len(kinds)))] for _ in range(2)
         )
-        yield pair_of(schema, shared, record, other, "A random table")
+        if schema.persons is None or random.integers(2):
+            yield pair_of(schema, shared, record, other, "A random table")
+        else:
+            rows = 1 + int(random.integers(3 * schema.persons.rows_each_at_most))
+            added = [_record(schema, random) for _ in range(rows)]
+            yield Pair(first=tuple(shared), second=(*shared, *added), why="A random table and one person more")
 
 
 def shuffled(pair: Pair, random: Simulation) -> Pair:
