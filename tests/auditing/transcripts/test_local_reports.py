@@ -14,13 +14,15 @@ import numpy as np
 import pytest
 
 from scumble.auditing.laws.cases import small_schemas
-from scumble.auditing.transcripts.cases import transcript_schemas
+from scumble.auditing.transcripts.cases import OF_PERSONS, WIDE
+from scumble.files.schema_file import parse_schema
 from scumble.model.guarantee import LocalDP
 from scumble.model.local.channel import AdditiveChannel, Channel, ReplacementChannel
 from scumble.model.local.noise_law import TOTAL, exp_below
 from scumble.model.local.noise_model import NoiseModel, for_epsilon
 from scumble.model.schema import Schema
 
+SCHEMAS = [small_schemas()[0], parse_schema(WIDE), replace(parse_schema(WIDE), **OF_PERSONS)]
 TINY = Fraction(1, 2**60)
 """`exp_below` is a lower bound of the power of e within this relative error."""
 
@@ -53,15 +55,16 @@ def model_of(schema: Schema, epsilon: Fraction) -> NoiseModel:
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "4"])
-@pytest.mark.parametrize("schema", [small_schemas()[0], transcript_schemas()[-1]], ids=["small", "wide"])
+@pytest.mark.parametrize("schema", SCHEMAS, ids=["small", "wide", "persons"])
 def test_no_report_is_likelier_than_e_to_the_epsilon(schema: Schema, epsilon: str) -> None:
     model = model_of(schema, Fraction(epsilon))
     guarantee = model.guarantee
     assert isinstance(guarantee, LocalDP)
     assert guarantee.epsilon <= Fraction(epsilon)
-    ratios = [worst_ratio(model[name].channel) for name in model.reported]
-    assert prod(ratios) <= exp_below(guarantee.epsilon) * (1 + TINY)
-    assert prod(ratios) > exp_below(guarantee.epsilon * Fraction(9, 10)), "and it is nearly reached"
+    rows = 1 if schema.persons is None else schema.persons.rows_each_at_most
+    ratio = prod(worst_ratio(model[name].channel) for name in model.reported) ** rows
+    assert ratio <= exp_below(guarantee.epsilon) * (1 + TINY)
+    assert ratio > exp_below(guarantee.epsilon * Fraction(9, 10)), "and it is nearly reached"
 
 
 def test_all_reports_of_a_person_stay_within_epsilon() -> None:
