@@ -12,15 +12,17 @@ from scumble.auditing.laws.queries import engine_of
 from scumble.errors import BudgetError, InputError
 from scumble.files.noise_file import noise_data, noise_from
 from scumble.files.schema_file import parse_schema, schema_text
-from scumble.flows.join_plan import write_agreement
+from scumble.flows.join_plan import PlannedAgreement, prepare, write_agreement
 from scumble.flows.perturb import noise_model
 from scumble.flows.release import run
+from scumble.joint.session.agreement import agreement_from, differing_fields
 from scumble.methods import METHODS, method_named
 from scumble.methods.persons import plan_release, without_persons
-from scumble.model.guarantee import LocalDP, PureDP, Unit, Unproven, from_json, to_json
+from scumble.model.guarantee import JointDP, LocalDP, PureDP, Unit, Unproven, from_json, to_json
 from scumble.model.persons import Persons
 from scumble.model.plan import Plan, Spend
 from scumble.model.schema import Schema
+from scumble.privacy.ledger import Ledger
 from scumble.privacy.noise import PaidNoise
 from scumble.privacy.perturber import Perturber
 
@@ -156,13 +158,67 @@ def test_perturbed_reports_share_the_epsilon_of_a_person() -> None:
     assert report == Perturber(alone, secret=bytes(32)).perturb({"age": 3, "sex": "f", "ill": "no"})
 
 
-def test_joint_releases_refuse_persons(tmp_path: Path) -> None:
-    owner = {"address": "localhost:1", "owner": True, "computes": True}
-    with pytest.raises(InputError, match="joint release protects single rows"):
-        write_agreement(
-            tmp_path / "agreement",
-            schema=SCHEMA,
-            parties={name: {**owner, "address": f"localhost:{place}"} for place, name in enumerate("abc", start=4000)},
-            parameters={"epsilon": "1"},
-            rows_at_most=100,
+def agreed(folder: Path, schema: Schema, epsilon: str = "1") -> PlannedAgreement:
+    owner = {"owner": True, "computes": True}
+    path = write_agreement(
+        folder,
+        schema=schema,
+        parties={name: {**owner, "address": f"localhost:{port}"} for port, name in enumerate("abc", start=4000)},
+        parameters={"epsilon": epsilon},
+        rows_at_most=100,
+    )
+    return prepare(path)
+
+
+def test_joint_releases_protect_the_persons_of_one_owner(tmp_path: Path) -> None:
+    joint = agreed(tmp_path / "persons", SCHEMA)
+    alone = agreed(tmp_path / "rows", without_persons(SCHEMA), "1/3")
+    assert joint.plan.spends == alone.plan.spends
+    stated, one_row = joint.plan.guarantee, alone.plan.guarantee
+    assert isinstance(stated, JointDP) and isinstance(one_row, JointDP)
+    assert (stated.epsilon, stated.protects, one_row.protects) == (1, PATIENTS, None)
+    assert stated.delta == 6 * one_row.delta, "1 + e^(1/3) + e^(2/3) is less than 6"
+    assert (
+        "one person at one data owner (at most 3 are used there, by 'patient') are added or removed" in stated.sentence
+    )
+    assert "For a person with rows at several owners, the epsilons add up." in stated.sentence
+    assert from_json(to_json(stated)) == stated
+    assert "protects" not in to_json(one_row)
+    assert any("owners do not compare ids" in note for note in joint.plan.notes)
+    assert Plan.from_json(joint.plan.to_json()).guarantee == stated
+
+
+def test_persons_are_part_of_the_agreement(tmp_path: Path) -> None:
+    first = agreed(tmp_path / "first", SCHEMA).agreement
+    table = first.table
+    fields = agreement_from({**first.model_dump(mode="json", by_alias=True), "schema": table}).fields()
+    for key, other in (("person", "visitor"), ("rows_each_at_most", 4)):
+        changed = agreement_from({**first.model_dump(mode="json", by_alias=True), "schema": {**table, key: other}})
+        assert differing_fields(fields, changed.fields()) == [f"schema > {key}"]
+        assert changed.digest != first.digest
+
+
+def test_a_joint_epsilon_with_a_large_delta_is_refused(tmp_path: Path) -> None:
+    for epsilon in ("40", "900"):
+        with pytest.raises(InputError, match=r"delta would be about 10\^.*`rows_each_at_most`"):
+            agreed(tmp_path / "agreed", SCHEMA, epsilon)
+    assert agreed(tmp_path / "rows", without_persons(SCHEMA), "40").plan.rows_each_at_most == 1
+
+
+def test_an_account_that_can_never_accept_a_guarantee_is_found_before_the_charge(tmp_path: Path) -> None:
+    persons, rows = (
+        agreed(tmp_path / name, schema) for name, schema in (("p", SCHEMA), ("r", without_persons(SCHEMA)))
+    )
+    with Ledger.open(tmp_path / "ledger.db") as ledger:
+        for joint in (persons, rows):
+            ledger.check_account(dataset="new", unit=Unit.ADD_REMOVE, guarantee=joint.plan.guarantee)
+        receipt = ledger.reserve(
+            dataset="visits", unit=Unit.ADD_REMOVE, guarantee=persons.plan.guarantee, method="diffgen", spends=[]
         )
+        assert receipt.charged == 1
+        before = ledger.datasets()
+        ledger.check_account(dataset="visits", unit=Unit.ADD_REMOVE, guarantee=persons.plan.guarantee)
+        with pytest.raises(InputError, match="account protects persons by the column 'patient'"):
+            ledger.check_account(dataset="visits", unit=Unit.ADD_REMOVE, guarantee=rows.plan.guarantee)
+        assert ledger.datasets() == before
+        ledger.verify()

@@ -17,6 +17,8 @@ from scumble.flows.load import load_release
 from scumble.joint.session.agreement import read_agreement
 from scumble.joint.session.transcript import compare_transcripts, read_transcript
 from scumble.model.guarantee import JointDP
+from scumble.model.persons import Persons
+from scumble.model.release import CellRelease
 
 pytestmark = pytest.mark.joint
 
@@ -177,6 +179,61 @@ def test_an_owner_whose_budget_is_spent_ends_all_and_can_be_granted_more(process
     assert [accounts(tmp_path / f"{name}.db")[name]["spent"] for name in OWNERS] == ["1", "2", "1"]
 
 
+PERSONS = SCHEMA.replace("target", "person: patient-id\nrows_each_at_most: 3\ntarget")
+
+
+def add_ids(folder: Path, name: str, people: int) -> None:
+    """Give each row of an owner the id of one of so many persons, in turn."""
+    header, *rows = (folder / f"{name}.csv").read_text().splitlines()
+    numbered = [f"{row},secret-{number % people}" for number, row in enumerate(rows)]
+    (folder / f"{name}.csv").write_text("\n".join([f"{header},patient-id", *numbered]) + "\n")
+
+
+def test_each_owner_bounds_the_rows_of_its_persons(processes: Launcher, tmp_path: Path) -> None:
+    agree(tmp_path, schema=PERSONS, epsilon="24")
+    for name in OWNERS:
+        add_ids(tmp_path, name, people=20)
+    results = succeed(processes, tmp_path)
+    assert same_release([tmp_path / f"out-{name}" for name in OWNERS])
+    for name in OWNERS:
+        folder = tmp_path / f"out-{name}"
+        assert scumble("verify", folder).code == 0
+        guarantee = load_release(folder).plan.guarantee
+        assert isinstance(guarantee, JointDP)
+        assert guarantee.protects == Persons(column="patient-id", rows_each_at_most=3)
+        assert (guarantee.epsilon, 0 < guarantee.delta < 1e-9) == (24, True)
+        assert results[name]["guarantee"]["protects"] == {"person": "patient-id", "rows_each_at_most": 3}
+        account = accounts(tmp_path / f"{name}.db")[name]
+        assert (account["spent"], account["person"]) == ("24", "patient-id")
+        texts = {path.name: path.read_text() for path in folder.iterdir()}
+        assert not [name for name, text in texts.items() if "secret-" in text]
+        assert "at each data owner" in texts["report.html"]
+    made = load_release(tmp_path / "out-north")
+    assert isinstance(made, CellRelease)
+    # The same 20 ids at three owners: 180 rows, and little noise.
+    assert abs(int(made.count.sum()) - 180) <= 20
+    # A release by one owner with the same ledger keeps the same rows, so it is recognized under another name.
+    alone = ["release", tmp_path / "north.csv", "--schema", tmp_path / "schema.yaml", "--epsilon", "1"]
+    again = scumble(*alone, "--dataset", "alone", "--ledger", tmp_path / "north.db", "--out", tmp_path / "alone")
+    assert "recorded in the ledger as the dataset 'north'" in again.error
+
+
+def test_a_joint_release_of_records_is_refused_in_an_account_of_persons_before_anybody_is_charged(
+    processes: Launcher, tmp_path: Path
+) -> None:
+    agree(tmp_path)
+    add_ids(tmp_path, "south", people=20)
+    (tmp_path / "persons.yaml").write_text(PERSONS)
+    first = ["release", tmp_path / "south.csv", "--schema", tmp_path / "persons.yaml", "--epsilon", "1"]
+    assert scumble(*first, "--ledger", tmp_path / "south.db", "--out", tmp_path / "first").code == 0
+    ended = run(processes, tmp_path, ("south",))["south"]
+    assert (ended["code"], "account protects persons by the column 'patient-id'" in ended["err"]) == (2, True), ended
+    assert ended["seconds"] < 10, "it does not connect first"
+    account = accounts(tmp_path / "south.db")["south"]
+    assert (account["spent"], kinds(account)) == ("1", LIFE)
+    assert not (tmp_path / "out-south").exists()
+
+
 def test_different_agreements_are_detected_before_anything_is_charged(processes: Launcher, tmp_path: Path) -> None:
     path = agree(tmp_path)
     text = path.read_text()
@@ -242,3 +299,5 @@ def test_uniform_rows_fit_their_schema(tmp_path: Path) -> None:
     table = uniform_rows(parse_schema(SCHEMA), 100, seed=1)
     assert set(table.column_names) == {"age", "job", "income"}
     assert set(table["job"].to_pylist()) == {"Engineer", "Lawyer", "Dancer", "Writer"}
+    persons = uniform_rows(parse_schema(PERSONS), 90, seed=1)["patient-id"].to_pylist()
+    assert set(persons) <= set(range(30)) and len(set(persons)) > 20, "three rows each on average"

@@ -29,6 +29,7 @@ def agree(
     submitters: tuple[str, ...] = (),
     aggregator: bool = False,
     rows: int = 120,
+    schema: str = SCHEMA,
     deadlines: dict[str, int] | None = None,
     **parameters: Any,
 ) -> Path:
@@ -37,7 +38,7 @@ def agree(
     addresses = free_addresses(len(names))
     for number, name in enumerate((*owners, *submitters)):
         (folder / f"{name}.csv").write_text(people(rows, seed=number))
-    (folder / "schema.yaml").write_text(SCHEMA)
+    (folder / "schema.yaml").write_text(schema)
     return write_agreement(
         folder / "agreed",
         schema=folder / "schema.yaml",

@@ -103,7 +103,7 @@ def rehearse(
 
 
 def uniform_rows(schema: Schema, rows: int, *, seed: int) -> pa.Table:
-    """Rows with values drawn uniformly and independently from the schema's domains."""
+    """Rows with values drawn uniformly and independently from the schema's domains, and so the persons, if any."""
     draw = simulation(seed)
     columns = {}
     for attribute in schema.attributes:
@@ -114,7 +114,10 @@ def uniform_rows(schema: Schema, rows: int, *, seed: int) -> pa.Table:
         else:
             values = list(domain.labels)
         columns[attribute.source_column] = np.array(values)[draw.integers(0, len(values), rows)]
-    return pa.table(columns | {name: np.arange(rows) for name in schema.identifiers})
+    columns |= {name: np.arange(rows) for name in schema.identifiers}
+    if schema.persons is not None:
+        columns[schema.persons.column] = draw.integers(0, max(rows // schema.persons.rows_each_at_most, 1), rows)
+    return pa.table(columns)
 
 
 def _command(folder: Path, agreement: Path, name: str, listen: Address) -> list[str]:

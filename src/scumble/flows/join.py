@@ -75,6 +75,8 @@ def join(
             charged = stack.enter_context(Ledger.open(None if ledger is None else Path(ledger)))
             name = source.name if dataset is None else dataset
             owner = _Owner(joint=joint, saved=saved, charge=charge, ledger=charged, source=source, dataset=name)
+            # An account that can never accept the guarantee would end the run after others have paid.
+            charged.check_account(dataset=name, unit=joint.schema.unit, guarantee=joint.plan.guarantee)
         attempt = Attempt(
             joint.agreement,
             party,

@@ -20,7 +20,7 @@ from scumble.joint.network.certificates import make_key, read_certificate
 from scumble.joint.protocol.roles import default_threshold
 from scumble.joint.session.agreement import Agreement, agreement_from, read_agreement
 from scumble.methods import Method, Params, method_and_parameters, method_named
-from scumble.methods.persons import refuse_persons
+from scumble.methods.persons import plan_release, run_release
 from scumble.model.guarantee import Unit
 from scumble.model.plan import Plan
 from scumble.model.release import Release
@@ -29,6 +29,10 @@ from scumble.privacy.holder import Holder
 from scumble.privacy.noise import secret_key
 
 AGREEMENT_FILE = "agreement.yaml"
+EACH_OWNER = (
+    "Each owner bounds the rows of its own persons; the owners do not compare ids. For a person with rows at several "
+    "owners, epsilon counts once for each of them."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +55,7 @@ class PlannedAgreement:
 
     def run(self, holder: Holder) -> Release:
         """The release, by the method as it is. The holder's plan states what the parties together can promise."""
-        return self.method.run(self.schema, self.parameters, holder)
+        return run_release(self.method, self.schema, self.parameters, holder)
 
 
 def prepare(agreement: Agreement | str | Path) -> PlannedAgreement:
@@ -59,20 +63,20 @@ def prepare(agreement: Agreement | str | Path) -> PlannedAgreement:
     agreed = agreement if isinstance(agreement, Agreement) else read_agreement(Path(agreement))
     method, parameters = method_and_parameters(agreed.method, agreed.parameters)
     schema = agreed.schema_
-    refuse_persons(schema, "A joint release")
     if schema.unit is not Unit.ADD_REMOVE:
         raise InputError(
             "A joint release does not support `unit: replace`: it makes the number of rows public, and the owners do "
             "not know each other's. Write `unit: add-remove` in the schema."
         )
     roles = agreed.roles
-    planned = joint_plan(method.plan(schema, parameters), roles=roles, schema=schema)
+    planned = joint_plan(plan_release(method, schema, parameters), roles=roles, schema=schema)
+    notes = () if schema.persons is None else (EACH_OWNER,)
     note = (
         f"Joint release of {len(roles.owners)} owners; {len(roles.compute)} parties compute. A coalition of up to "
         f"{roles.threshold} of them learns nothing but the release; {roles.threshold + 1} together could see all "
         "owners' counts."
     )
-    planned = replace(planned, notes=(*planned.notes, note))
+    planned = replace(planned, notes=(*planned.notes, *notes, note))
     return PlannedAgreement(agreement=agreed, method=method, parameters=parameters, plan=planned)
 
 

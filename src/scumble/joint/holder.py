@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from scumble.errors import BudgetError, InputError
+from scumble.joint.group_privacy import delta_factor
 from scumble.joint.network.mesh import Mesh
 from scumble.joint.protocol.arithmetic import Arithmetic, ReplicatedArithmetic
 from scumble.joint.protocol.geometric_noise import DELTA_EACH, geometric_law
@@ -46,6 +47,8 @@ a weight to an integer then changes it by at most 1/512 of the noise scale."""
 
 
 MOST_ROWS = 2**40
+LARGEST_DELTA = Fraction(1, 2**40)
+"""The delta of persons grows with e^epsilon; beyond this, a plan is refused. The delta of single rows is smaller."""
 
 
 class AnswerLog(Protocol):
@@ -77,7 +80,8 @@ def joint_plan(plan: Plan, roles: Roles, schema: Schema) -> Plan:
 
     Reads no data. The guarantee's delta allows `DELTA_EACH` for every candidate of a choice and for every count of a
     measurement. There are never more candidates than splits in the schema: nodes of a taxonomy with several children,
-    and positions between two neighbouring codes.
+    and positions between two neighbouring codes. If the plan protects persons, this is the delta of one row, and the
+    guarantee states that of the rows of a person at one owner.
     """
     if not isinstance(plan.guarantee, PureDP):
         raise InputError(
@@ -87,11 +91,23 @@ def joint_plan(plan: Plan, roles: Roles, schema: Schema) -> Plan:
         raise InputError(f"This release cannot be made jointly: {plan.single_owner_reason}.")
     splits = sum(attribute.domain.size - 1 for attribute in schema.predictors)
     values = max(splits, plan.cells_at_most * max(1, len(schema.classes)))
-    delta = DELTA_EACH * values * sum(spend.times for spend in plan.spends)
+    own = plan.guarantee
+    factor = delta_factor(own.epsilon, own.protects)
+    delta = DELTA_EACH * values * sum(spend.times for spend in plan.spends) * factor
+    if factor > 1 and delta > LARGEST_DELTA:
+        raise InputError(
+            f"For all rows of a person, delta would be {_power_of_ten(delta)}, too large for a guarantee: it grows "
+            "with e to the power of epsilon. Choose a smaller epsilon, or a smaller `rows_each_at_most`."
+        )
     guarantee = JointDP(
-        epsilon=plan.guarantee.epsilon, delta=delta, coalition=roles.threshold, unit=plan.guarantee.unit
+        epsilon=own.epsilon, delta=delta, coalition=roles.threshold, unit=own.unit, protects=own.protects
     )
     return replace(plan, guarantee=guarantee)
+
+
+def _power_of_ten(number: Fraction) -> str:
+    """About this number, which may be too large for a float."""
+    return f"about 10^{len(str(int(number * 10**40))) - 41}"
 
 
 class SecretHolder(Holder):
@@ -117,7 +133,8 @@ class SecretHolder(Holder):
         self._rows_at_most = rows_at_most
         self._log = log
         self._last: tuple[Tabulation, Counts] | None = None
-        self._values_at_most = plan.guarantee.delta / DELTA_EACH / sum(spend.times for spend in plan.spends)
+        one_row = plan.guarantee.delta / delta_factor(plan.guarantee.epsilon, plan.guarantee.protects)
+        self._values_at_most = one_row / DELTA_EACH / sum(spend.times for spend in plan.spends)
         self._steps = 0
 
     def _check(self, query: Query | RowQuery, selection: Selection | None = None) -> None:

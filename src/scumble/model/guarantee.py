@@ -100,14 +100,17 @@ class JointDP:
     delta: Fraction
     coalition: int
     unit: Unit
+    protects: Persons | None = None
+    """The persons whose rows at one owner are protected together; None if each record is protected on its own."""
 
     @property
     def sentence(self) -> str:
         """The guarantee in one sentence, as releases publish it."""
+        difference = self.unit.sentence if self.protects is None else self.protects.sentence_at_one_owner
         return (
-            f"({budget_text(self.epsilon)}, {float(self.delta):.1e})-differentially private when {self.unit.sentence}, "
-            f"also against any {self.coalition} of the computing parties that follow the protocol."
-        )
+            f"({budget_text(self.epsilon)}, {float(self.delta):.1e})-differentially private when {difference}, also "
+            f"against any {self.coalition} of the computing parties that follow the protocol."
+        ) + ("" if self.protects is None else " For a person with rows at several owners, the epsilons add up.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,7 +202,9 @@ def epsilon_of(guarantee: Guarantee) -> Fraction | None:
 def persons_of(guarantee: Guarantee) -> Persons | None:
     """The persons whose rows a guarantee protects together; None if it protects single records."""
     match guarantee:
-        case PureDP(protects=persons) | LocalDP(protects=persons) | Unproven(claim=PureDP(protects=persons)):
+        case PureDP(protects=persons) | JointDP(protects=persons) | LocalDP(protects=persons):
+            return persons
+        case Unproven(claim=PureDP(protects=persons)):
             return persons
         case _:
             return None
@@ -252,12 +257,13 @@ def to_json(guarantee: Guarantee) -> dict[str, Any]:
             fields: dict[str, Any] = {"epsilon": budget_text(epsilon), "unit": unit.value, **_persons_json(persons)}
         case LocalDP(epsilon=epsilon, covers=covers, protects=persons):
             fields = {"epsilon": budget_text(epsilon), "covers": list(covers), **_persons_json(persons)}
-        case JointDP(epsilon=epsilon, delta=delta, coalition=coalition, unit=unit):
+        case JointDP(epsilon=epsilon, delta=delta, coalition=coalition, unit=unit, protects=persons):
             fields = {
                 "epsilon": budget_text(epsilon),
                 "delta": budget_text(delta),
                 "coalition": coalition,
                 "unit": unit.value,
+                **_persons_json(persons),
             }
         case IntervalPrivacy(intervals=intervals, categories=categories):
             fields = {"intervals": {n: [budget_text(c), budget_text(w)] for n, (c, w) in intervals.items()}}
@@ -303,6 +309,7 @@ _READERS: dict[str, Callable[[Mapping[str, Any]], Guarantee]] = {
         delta=Fraction(data["delta"]),
         coalition=int(data["coalition"]),
         unit=Unit(data["unit"]),
+        protects=_read_persons(data),
     ),
     "IntervalPrivacy": lambda data: IntervalPrivacy(
         intervals={n: (Fraction(c), Fraction(w)) for n, (c, w) in data["intervals"].items()},

@@ -29,6 +29,14 @@ class Persons:
             "removed"
         )
 
+    @property
+    def sentence_at_one_owner(self) -> str:
+        """How two neighbouring tables of several data owners differ, as a clause."""
+        return (
+            f"all rows of one person at one data owner (at most {self.rows_each_at_most} are used there, by "
+            f"{self.column!r}) are added or removed"
+        )
+
     def to_json(self) -> dict[str, Any]:
         """The persons as plain data, as a guarantee states them."""
         return {"person": self.column, "rows_each_at_most": self.rows_each_at_most}

@@ -120,9 +120,7 @@ class Ledger:
                     "Give its folder with --state, or make a new agreement. Nothing was charged now."
                 )
             account = self._chain.accounts.get(dataset)
-            persons = persons_of(guarantee)
-            person = account.person if account else persons.column if persons else None
-            price = charge(from_json(stated), account.unit if account else unit, person=person)
+            person, price = self._price(account, unit, from_json(stated))
             if account is None:
                 opened = {"unit": unit.value, "ceiling": budget_text(price)}
                 self._append("open", dataset, opened if person is None else {**opened, "person": person})
@@ -131,6 +129,18 @@ class Ledger:
             body = {"method": method, "charged": budget_text(price), "guarantee": stated, "spends": list(spends)}
             entry = self._append("reserve", dataset, body if session is None else {**body, "session": session})
             return self._receipt(entry.hash)
+
+    def check_account(self, *, dataset: str, unit: Unit, guarantee: Guarantee) -> None:
+        """Refuse a guarantee that a dataset's account accepts under no ceiling, such as one of single records if it
+        protects persons. Charges nothing."""
+        with self._transaction("DEFERRED"):
+            self._price(self._chain.accounts.get(dataset_name(dataset)), unit, guarantee)
+
+    def _price(self, account: Account | None, unit: Unit, guarantee: Guarantee) -> tuple[str | None, Fraction]:
+        """The column of the persons that the account protects, and what it charges for a guarantee."""
+        persons = persons_of(guarantee)
+        person = account.person if account else persons.column if persons else None
+        return person, charge(guarantee, account.unit if account else unit, person=person)
 
     def reserved(self, *, session: str, dataset: str | None = None) -> Receipt | None:
         """The receipt of a joint release that was charged before (to `dataset`, if given), or None."""

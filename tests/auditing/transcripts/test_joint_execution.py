@@ -1,6 +1,7 @@
 """Joint releases: no transcript of the joint holder has a larger loss than its price, under the ideal noise."""
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 from typing import Any
@@ -25,6 +26,7 @@ from scumble.model.schema import Schema
 from scumble.privacy.noise import simulation
 
 ADDED, REPLACED = small_schemas()[:2]
+PERSONS = replace(ADDED, person="patient-id", rows_each_at_most=3)
 MODES = [
     (HistogramsMethod(), {}),
     (DiffGenMethod(), {"leaves": True}),
@@ -43,7 +45,7 @@ def checked(method: Method, settings: dict[str, Any], schema: Schema, random: in
 
 
 @pytest.mark.audit
-@pytest.mark.parametrize("schema", [ADDED, REPLACED], ids=lambda schema: schema.unit.value)
+@pytest.mark.parametrize("schema", [ADDED, REPLACED, PERSONS], ids=["add-remove", "replace", "persons"])
 @pytest.mark.parametrize(("method", "settings"), MODES)
 def test_the_loss_of_joint_transcripts_is_within_epsilon(
     method: Method, settings: dict[str, Any], schema: Schema

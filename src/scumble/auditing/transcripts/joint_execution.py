@@ -20,6 +20,7 @@ from scumble.joint.protocol.roles import Roles
 from scumble.joint.protocol.sharing import Shares
 from scumble.joint.simulated import PlainArithmetic
 from scumble.methods.method import Method, Params
+from scumble.methods.persons import plan_release, run_release
 from scumble.model.counts import Integers
 from scumble.model.plan import Plan
 from scumble.model.schema import Schema
@@ -56,7 +57,7 @@ class JointTranscriptHolder(Transcribing, SecretHolder):
 
 @dataclass(frozen=True, kw_only=True)
 class JointExecution:
-    """A joint release of three owners, whose rows together are one table."""
+    """A joint release of three owners, whose rows together are one table; all rows of a person are at one owner."""
 
     method: Method
     schema: Schema
@@ -69,7 +70,7 @@ class JointExecution:
 
     @cached_property
     def plan(self) -> Plan:
-        return joint_plan(self.method.plan(self.schema, self.parameters), ROLES, self.schema)
+        return joint_plan(plan_release(self.method, self.schema, self.parameters), ROLES, self.schema)
 
     def observed(self) -> AbstractContextManager[DrawTap]:
         return nullcontext(self._tap)
@@ -84,4 +85,4 @@ class JointExecution:
         )
 
     def run(self, holder: Holder) -> object:
-        return self.method.run(self.schema, self.parameters, holder)
+        return run_release(self.method, self.schema, self.parameters, holder)
