@@ -37,7 +37,7 @@ CODE = (
 
 BEFORE = {
     "methods/__init__.py": {"method_named", "method_and_parameters"},
-    "methods/coordinates.py": {"Amounts.of", "require_numbers", "scales"},
+    "methods/coordinates.py": {"Amounts.of", "Layout.__post_init__", "require_numbers", "scales"},
     "methods/diffgen/algorithm_1.py": {"published_spends"},
     "methods/diffgen/cell_bounds.py": {"most_cells", "leaf_cells"},
     "methods/diffgen/parameters.py": {"DiffGen._fit_together"},
