@@ -29,7 +29,7 @@ from scumble.model.schema import Attribute, Outside
 from scumble.model.taxonomy import Tree
 from scumble.sources import CSVSource, open_source
 
-TIMES = 16 if os.environ.get("HYPOTHESIS_PROFILE") == "search" else 1
+TIMES = 12 if os.environ.get("HYPOTHESIS_PROFILE") == "search" else 1
 """`make search` tries so many times as many examples."""
 TRIED: Counter[str] = Counter()
 """How many examples of the law were checked for each reader, for the line at the end of a test run."""
