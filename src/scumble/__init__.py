@@ -16,7 +16,9 @@ The verbs, the same as on the command line:
   satisfies, for authors of methods.
 
 `DiffGen`, `Histograms`, `Microaggregate`, `MDAV`, `IMDAV`, `SMDAV` and `Plain` are methods with their parameters:
-`plan(schema=..., method=DiffGen(epsilon="1"))`. `Guarantee` is the union of all guarantees.
+`plan(schema=..., method=DiffGen(epsilon="1"))`. `Guarantee` is the union of all guarantees. The domain of an
+`Attribute` is a `Tree`, a `Grid` or `Ordered` categories; `NumberNotation`, `IntervalNotation`, `DateNotation`,
+`BooleanNotation` and `PrefixNotation` say how its raw values are written.
 docs/architecture.md describes the rooms of the package.
 """
 
@@ -42,10 +44,14 @@ if TYPE_CHECKING:
     from scumble.methods import IMDAV, MDAV, SMDAV, DiffGen, Histograms, Microaggregate, Plain
     from scumble.mining.noisy_cells.classifier import NoisyCellsClassifier
     from scumble.mining.perturbed.classifier import PerturbedTreeClassifier
+    from scumble.model.dates import DateNotation, DateStep
     from scumble.model.grid import Grid
     from scumble.model.guarantee import Guarantee, IntervalPrivacy, JointDP, KAnonymity, LocalDP, PureDP, Unit, Unproven
+    from scumble.model.notation import BooleanNotation, IntervalNotation, NumberNotation
+    from scumble.model.ordered import Ordered
     from scumble.model.persons import Persons
     from scumble.model.plan import Plan, Spend
+    from scumble.model.prefixes import PrefixNotation
     from scumble.model.release import BlurredRelease, CellRelease, RecordRelease, Release
     from scumble.model.schema import Attribute, Outside, Schema
     from scumble.model.taxonomy import Tree
@@ -61,9 +67,12 @@ __all__ = [
     "SMDAV",
     "Attribute",
     "BlurredRelease",
+    "BooleanNotation",
     "BudgetError",
     "CellRelease",
     "CheckError",
+    "DateNotation",
+    "DateStep",
     "DiffGen",
     "Finding",
     "Grid",
@@ -71,6 +80,7 @@ __all__ = [
     "Histograms",
     "InputError",
     "Interrupted",
+    "IntervalNotation",
     "IntervalPrivacy",
     "Joined",
     "JointDP",
@@ -80,12 +90,15 @@ __all__ = [
     "LocalDP",
     "Microaggregate",
     "NoisyCellsClassifier",
+    "NumberNotation",
+    "Ordered",
     "Outside",
     "Persons",
     "PerturbedTreeClassifier",
     "Perturber",
     "Plain",
     "Plan",
+    "PrefixNotation",
     "Published",
     "PureDP",
     "RecordRelease",
@@ -190,7 +203,18 @@ _NAMES_OF_MODULES = {
         "Plan",
         "Spend",
     ),
+    "model.dates": (
+        "DateNotation",
+        "DateStep",
+    ),
     "model.grid": ("Grid",),
+    "model.notation": (
+        "BooleanNotation",
+        "IntervalNotation",
+        "NumberNotation",
+    ),
+    "model.ordered": ("Ordered",),
+    "model.prefixes": ("PrefixNotation",),
     "model.release": (
         "BlurredRelease",
         "CellRelease",
