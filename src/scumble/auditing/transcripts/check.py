@@ -42,6 +42,9 @@ from scumble.model.schema import Schema
 from scumble.privacy.holder import Holder, Tabulates
 from scumble.privacy.noise import Noise, PaidNoise, Simulation, simulation
 
+WORST_SHARE = 0.7
+"""In transcripts of worst and random outcomes, the share of the former."""
+
 
 class Execution(Protocol):
     """Something that can be run on a table with observed draws."""
@@ -137,17 +140,18 @@ class TranscriptCheck:
         )
 
     def comparisons(self, pair: Pair, transcripts: int) -> Iterator[TranscriptLoss]:
-        """The worst transcript of each table, then in turns sampled, partly random and partly worst ones."""
+        """The worst transcript of each table; then, in turns, sampled ones and ones of worst and random outcomes."""
         with self._execution.observed() as tap:
             runs = _Runs(self._execution, tap)
             engines = [self._engine(pair, rows) for rows in (pair.first, pair.second)]
             for number in range(transcripts):
                 here, there = engines if number % 2 == 0 else reversed(engines)
-                if number % 4 < 2:
-                    share = 1.0 if number < 2 else 0.7
-                    yield runs.steered(here, there, WorstOutcomes(self._random, share=share))
-                else:
+                if number < 2:
+                    yield runs.steered(here, there, WorstOutcomes(self._random))
+                elif number % 3 == 2:
                     yield runs.repeated(here, there)
+                else:
+                    yield runs.steered(here, there, WorstOutcomes(self._random, share=WORST_SHARE))
 
     def _engine(self, pair: Pair, rows: CodedRows) -> CachingEngine:
         return CachingEngine(pair_engine(self._execution.schema, pair, rows))
