@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from scumble.errors import InputError
-from scumble.model.guarantee import JointDP, PureDP, Unit, charge
+from scumble.model.guarantee import JointDP, PureDP, Unit
 from scumble.model.persons import Persons
 from scumble.privacy.ledger import Ledger, Receipt
+from scumble.privacy.ledger_charge import charge
 
 RECORDS = PureDP(epsilon=Fraction(1), unit=Unit.ADD_REMOVE)
 JOINT = JointDP(epsilon=Fraction(1), delta=Fraction(1, 2**60), coalition=1, unit=Unit.ADD_REMOVE)

@@ -86,6 +86,9 @@ class Perturber:
     privacy again, and a report that differs from the last one proves the change. Whoever knows the secret can remove
     the noise. Against everybody else the guarantee holds if HMAC-SHA-256 is a pseudo-random function. `keyed` is
     "blake2b/1" to repeat the reports of an older release, and is left out otherwise.
+
+    If the schema of the noise model names persons with up to k rows, each report has the epsilon of one row, the
+    guarantee's divided by k. A perturber cannot count a person's reports: the application must send at most k.
     """
 
     def __init__(self, model: NoiseModel, *, secret: bytes, keyed: str = Keying.HMAC_SHA256) -> None:
