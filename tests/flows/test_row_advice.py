@@ -77,7 +77,7 @@ def test_values_with_the_same_problem_share_one_line() -> None:
     said = advice(PAY, [*["1,234.50"] * 3, "2,000.00", "3,000.00", "4,000.00", "5"])
     assert said.count("\n") == 0
     assert "pay: '1,234.50', '2,000.00', '3,000.00', '4,000.00' are not read as numbers (6 times)." in said
-    assert "Each looks like a thousands separator" in said
+    assert "Each looks like a number with a thousands separator: add `numbers:" in said
 
 
 def test_categories_with_the_same_problem_share_one_line() -> None:

@@ -4,7 +4,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-import pyarrow as pa
 import typer
 
 from scumble.cli.options import TABLE, Json, with_csv_options
@@ -14,16 +13,15 @@ from scumble.files.hierarchy_file import write_hierarchy
 from scumble.files.schema_attribute import REASON
 from scumble.files.schema_confirm import check_unconfirmed, confirm_domains
 from scumble.files.schema_draft import DRAFT_HEADING
-from scumble.files.schema_draft import draft as draft_with_comments
 from scumble.files.schema_file import json_schema, read_schema
 from scumble.flows.check_rows import PRIVATE, RowsCheck, check_rows
+from scumble.flows.draft import draft_of
 from scumble.flows.person_rows import PersonRows
 from scumble.flows.plan import refuse_doubtful
 from scumble.flows.row_proposals import proposal_heading, propose
 from scumble.model.schema import Attribute
 from scumble.model.taxonomy import Tree
-from scumble.sources import CSVSource, Dialect, check_columns, malformed_records, open_source, readings
-from scumble.sources.object_column import objects_as_text
+from scumble.sources import CSVSource, Dialect, check_columns, open_source, readings
 
 schema_app = typer.Typer(help="Draft, check and convert schema files.", no_args_is_help=True)
 
@@ -43,17 +41,7 @@ def draft(
     note = " ".join(readings(source))
     if target is not None and target not in source.columns():
         raise InputError(f"{data} has no column {target!r}. Give --target a name from the header. {note}".rstrip())
-    check_columns(source, source.columns())
-    batches = list(source.batches(source.columns()))
-    table = pa.Table.from_batches(batches) if batches else pa.table({name: [] for name in source.columns()})
-    try:
-        table.validate(full=True)
-    except pa.ArrowInvalid:
-        advice = "Pass its encoding, such as --encoding latin-1."
-        if malformed_records(source):
-            advice = "It has malformed lines. Fix them, or pass --multiline if values contain line breaks."
-        raise InputError(f"{data} has text that is not UTF-8, which no schema can name. {advice}") from None
-    text = draft_with_comments(objects_as_text(table), target).text(f"{DRAFT_HEADING}\n{note}".rstrip())
+    text = draft_of(source, target).text(f"{DRAFT_HEADING}\n{note}".rstrip())
     if to is not None:
         if to.exists():
             raise InputError(f"{to} exists already and is not overwritten. Give another --out.")

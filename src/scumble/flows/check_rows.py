@@ -19,7 +19,7 @@ import pyarrow as pa
 from scumble.engines.arrow_values import distinct_values, python_values, shown_text
 from scumble.engines.coding import coder
 from scumble.engines.number_columns import read_numbers
-from scumble.files.schema_draft import LARGEST
+from scumble.flows.column_guesses import LARGEST
 from scumble.flows.person_rows import PersonRows, PersonTally
 from scumble.flows.plan import schema_of
 from scumble.flows.row_advice import SENTINELS, AttributeRows, FlawedValue, advice_of
@@ -178,7 +178,7 @@ class _Tally:
         nameable = kind is not ValueKind.OFF and len(text) <= LONGEST_VALUE
         self._values[flaw, text[:LONGEST_VALUE], nameable] += times
         if flaw is Flaw.OUTSIDE and not SENTINELS.fullmatch(text):
-            number = number_of(value)
+            number = number_of(value, self.attribute.numbers)
             if number is not None and abs(number) < LARGEST:
                 self._lowest, self._highest = min(self._lowest, number), max(self._highest, number)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from scumble.model.dates import DateNotation
 from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Outside
 from scumble.model.taxonomy import Tree
@@ -21,9 +22,15 @@ SENTINELS = re.compile(r"-?(9{2,}|8{3,})(\.0+)?|-1(\.0+)?")
 MISSING_TEXTS = frozenset({"NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?", "-"})
 """Texts that often stand for a missing value."""
 SIGNS = (
-    (re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?"), "a thousands separator: write 1234.5 for 1,234.5"),
-    (re.compile(r"[+-]?\d{1,3}(\.\d{3})*,\d+|[+-]?\d+,\d+"), "a decimal comma: write 1234.5 for 1.234,5"),
-    (re.compile(r"\d{4}-\d{2}-\d{2}.*|\d{1,2}[./]\d{1,2}[./]\d{2,4}"), "a date: write a number, such as the year"),
+    (
+        re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?"),
+        'a number with a thousands separator: add `numbers: {decimal: ".", thousands: ","}`',
+    ),
+    (
+        re.compile(r"[+-]?\d{1,3}(\.\d{3})*,\d+|[+-]?\d+,\d+"),
+        'a number with a decimal comma: add `numbers: {decimal: ",", thousands: "."}`',
+    ),
+    (re.compile(r"\d{4}-\d{2}-\d{2}.*|\d{1,2}[./]\d{1,2}[./]\d{2,4}"), "a date: use `date:` instead of `numeric:`"),
     (re.compile(r"[+-]?[\d.,]+\s*%"), "a percentage: leave out the sign"),
     (re.compile(r"\W*[$€£]\s*[\d.,]+|[\d.,]+\s*(EUR|USD|€|\$|£)"), "an amount with a currency: leave out the currency"),
 )
@@ -102,15 +109,20 @@ def advice_of(attribute: Attribute, found: AttributeRows) -> Iterator[str]:
         yield f"{name}: {share:.0f} % missing, and the schema has no `missing:`: {_fate(attribute)}. Add `missing:`."
     groups: dict[str, list[tuple[FlawedValue, _Remedy]]] = {}
     for value in found.commonest:
-        remedy = _category(attribute, value) if isinstance(attribute.domain, Tree) else _number(attribute, value)
+        remedy = _on_a_line(attribute, value) if attribute.on_a_line else _category(attribute, value)
         if remedy is not None:
             groups.setdefault(remedy.key, []).append((value, remedy))
     for group in groups.values():
         yield f"{name}: {_sentence(group)}"
-    if found.outside >= max(NOTICEABLE * found.rows, 1) and isinstance(attribute.domain, Grid):
-        low, high = attribute.domain.edges[0], attribute.domain.edges[-1]
+    if found.outside >= max(NOTICEABLE * found.rows, 1):
         fate = "they are dropped" if attribute.outside is Outside.DROP else "they count in the first or last cell"
-        yield f"{name}: {found.outside:,} numbers lie outside [{low}, {high}): {fate}. Widen the range, or accept this."
+        yield f"{name}: {found.outside:,} {_range_text(attribute)}: {fate}. Widen the range, or accept this."
+
+
+def _range_text(attribute: Attribute) -> str:
+    if isinstance(attribute.domain, Grid):
+        return f"numbers lie outside [{attribute.domain.edges[0]}, {attribute.domain.edges[-1]})"
+    return f"{attribute.kind}s lie outside {attribute.domain.finest.root.label}"
 
 
 def _sentence(group: list[tuple[FlawedValue, _Remedy]]) -> str:
@@ -131,7 +143,7 @@ def similar_label(tree: Tree, text: str) -> str | None:
 def _category(attribute: Attribute, value: FlawedValue) -> _Remedy:
     assert isinstance(attribute.domain, Tree)
     tree, shown = attribute.domain, repr(value.text)
-    if any(node.label == value.text for node in (tree.origin or tree).root.walk()):
+    if any(node.label == value.text for node in tree.finest.root.walk()):
         return _Remedy(
             "branch",
             shown,
@@ -161,7 +173,8 @@ def means_missing(value: FlawedValue) -> bool:
     return value.text.strip() in MISSING_TEXTS
 
 
-def _number(attribute: Attribute, value: FlawedValue) -> _Remedy | None:
+def _on_a_line(attribute: Attribute, value: FlawedValue) -> _Remedy | None:
+    """What to do about a value of an attribute with numbers or dates."""
     shown = repr(value.text)
     if value.flaw is Flaw.OUTSIDE:
         if not means_missing(value):
@@ -173,7 +186,9 @@ def _number(attribute: Attribute, value: FlawedValue) -> _Remedy | None:
             "occur {times} outside the range: if they mean missing, write one of them as `missing:`.",
         )
     looks = next((meaning for sign, meaning in SIGNS if sign.fullmatch(value.text.strip())), None)
-    if looks is not None:
+    wanted = "date" if isinstance(attribute.notation, DateNotation) else "number"
+    if looks is not None and wanted == "number":
+        looks = _literal(looks)
         return _Remedy(
             looks,
             shown,
@@ -185,8 +200,8 @@ def _number(attribute: Attribute, value: FlawedValue) -> _Remedy | None:
     return _Remedy(
         "text",
         shown,
-        f"is not a number ({{times}}): {fate}.{advice}",
-        f"are not numbers ({{times}}): {fate}.{advice.replace('it means', 'one of them means')}",
+        f"is not a {wanted} ({{times}}): {fate}.{advice}",
+        f"are not {wanted}s ({{times}}): {fate}.{advice.replace('it means', 'one of them means')}",
     )
 
 
@@ -201,7 +216,7 @@ def _fate(attribute: Attribute) -> str:
         return "these rows are dropped"
     if attribute.missing_code is not None:
         return f"they are all coded as missing ({attribute.missing!r})"
-    if isinstance(attribute.domain, Grid):
+    if attribute.on_a_line:
         return f"they are all coded as the lowest value, {text_of(attribute.domain, 0)}"
     return f"they are all coded as {attribute.domain.labels[0]!r}"
 

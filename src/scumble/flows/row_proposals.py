@@ -9,10 +9,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from scumble.files.schema_draft import MISSING_LABEL, Draft, covering_grid
+from scumble.files.schema_draft import Draft
 from scumble.flows.check_rows import RowsCheck
+from scumble.flows.column_guesses import MISSING_LABELS, covering_grid
 from scumble.flows.row_advice import AttributeRows, FlawedValue, means_missing, similar_label
+from scumble.flows.text_shapes import number_notation
 from scumble.model.grid import Grid
+from scumble.model.notation import PLAIN
+from scumble.model.ordered import Ordered
 from scumble.model.schema import Attribute, Schema
 from scumble.model.taxonomy import Tree
 from scumble.model.values import Flaw
@@ -23,8 +27,6 @@ Every changed domain is marked `unconfirmed`. Keep only what is public knowledge
 `scumble schema confirm FILE` replaces `unconfirmed: true` by the reason why the domain is public."""
 MOST_CELLS = 1_000
 """A range is widened by cells of the same width up to this number of cells; beyond it, cells become wider."""
-OTHER_LABELS = (MISSING_LABEL, "missing", "unknown", "not stated")
-"""Labels for missing values, of which the first is proposed that the taxonomy does not use."""
 
 
 def propose(schema: Schema, checked: RowsCheck) -> Draft | None:
@@ -53,8 +55,8 @@ def _proposal(attribute: Attribute, found: AttributeRows) -> tuple[Attribute, li
         return _numbers(attribute, attribute.domain, found, values)
     if attribute.domain.origin is not None:
         return attribute, []  # a published schema: its taxonomy was cut, and is not the owner's to extend here
-    if attribute.notation is not None:
-        return attribute, []  # its leaves follow from a range, a list or a pattern, which the owner must extend
+    if attribute.notation is not None or isinstance(attribute.domain, Ordered):
+        return _missing_label(attribute, attribute.domain, found)
     return _categories(attribute, attribute.domain, found, values)
 
 
@@ -69,13 +71,27 @@ def _numbers(
             label = likely.strip()
             notes.append(f"{label!r} seems to stand for missing values.")
         elif found.missing:
-            label = MISSING_LABEL
+            label = MISSING_LABELS[0]
             notes.append(f"empty cells get a value of their own, {label!r}.")
     wider = _widened(grid, found)
     if wider is not grid:
         notes.append(f"the range was [{grid.edges[0]}, {grid.edges[-1]}), and rows lie outside.")
     domain = Grid(edges=wider.edges, step=wider.step, missing=label, joined=grid.joined)
-    return replace(attribute, domain=domain, missing=label), notes
+    unread = [value.text for value in values if value.flaw is Flaw.UNREADABLE and not means_missing(value)]
+    notation = number_notation(unread) if unread and attribute.numbers == PLAIN else None
+    if notation is not None:
+        notes.append("numbers seem to be written in another notation. Check that all are, and check the range again.")
+    return replace(attribute, domain=domain, missing=label, notation=notation or attribute.notation), notes
+
+
+def _missing_label(attribute: Attribute, tree: Tree, found: AttributeRows) -> tuple[Attribute, list[str]]:
+    """Only a label of missing values: other values of dates, codes, booleans and ordered lists follow from rules."""
+    taken = {node.label for node in tree.root.walk()}
+    label = next((each for each in MISSING_LABELS if each not in taken), None)
+    if attribute.missing is not None or not found.missing or label is None or not tree.root.children:
+        return attribute, []
+    further = Ordered.of(tree.labels, missing=label) if isinstance(tree, Ordered) else tree.with_leaf(label)
+    return replace(attribute, domain=further, missing=label), [f"{label!r} is the value of empty cells."]
 
 
 def _widened(grid: Grid, found: AttributeRows) -> Grid:
@@ -104,12 +120,13 @@ def _categories(
     attribute: Attribute, tree: Tree, found: AttributeRows, values: list[FlawedValue]
 ) -> tuple[Attribute, list[str]]:
     notes = []
-    taken = {node.label for node in tree.root.walk()}
+    flat = tree == Tree.flat(tree.labels)  # whose root is then renamed if a value has its name
+    taken = {*tree.labels} if flat else {node.label for node in tree.root.walk()}
     unknown = [value for value in values if value.flaw is Flaw.UNKNOWN and value.text not in taken]
     label, added = attribute.missing, []
     if label is None:
         likely = next((value.text for value in unknown if means_missing(value)), None)
-        spare = next((each for each in OTHER_LABELS if each not in taken), None)
+        spare = next((each for each in MISSING_LABELS if each not in taken), None)
         label = likely if likely is not None else spare if found.missing else None
         if label is not None:
             added.append(label)
