@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 import scumble
+from scumble.files.schema_file import parse_schema
 from scumble.flows.row_advice import AttributeRows, advice_of
 from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Outside, Schema
@@ -85,3 +86,15 @@ def test_categories_with_the_same_problem_share_one_line() -> None:
     assert "town: 'Koeln' (for 'Köln'), 'KÖLN' (for 'Köln'), 'BONN' (for 'Bonn') are off the domain 3 times" in lines[1]
     assert "town: 'Trier', '{x}' are off the domain 2 times: add them to the schema" in lines[2]
     assert len(lines) == 3
+
+
+def test_dates_are_called_dates() -> None:
+    born = parse_schema(
+        "scumble: schema/1\nattributes: {born: {date: {from: 1990-01-01, to: 2000-01-01, step: year}}}"
+    )["born"]
+    lines = advice(born, ["1995-05-01", "1850-01-01", "May 1995", "June 1995"]).splitlines()
+    assert (
+        "born: 'May 1995', 'June 1995' are not dates (2 times): they are all coded as the lowest value, 1990"
+        in lines[0]
+    )
+    assert "born: 1 dates lie outside 1990/1999: they count in the first or last cell." in lines[1]

@@ -14,6 +14,7 @@ from scumble.files.schema_file import parse_schema
 from scumble.flows.row_advice import SENTINELS
 from scumble.flows.row_proposals import PROPOSAL_HEADING, propose
 from scumble.model.grid import Grid
+from scumble.model.notation import NumberNotation
 from scumble.model.raw_value import canonical
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Tree
@@ -119,6 +120,27 @@ def test_irregular_edges_get_one_more() -> None:
     income, comment = proposed(INCOME, [-20, 83211], pa.int64())
     assert income.domain == Grid(edges=(Decimal(-1000), Decimal(0), Decimal(100), Decimal(500), Decimal(84000)))
     assert "the range was [0, 500), and rows lie outside" in comment
+
+
+BORN = parse_schema("scumble: schema/1\nattributes: {born: {date: {from: 1990-01-01, to: 2000-01-01, step: year}}}")[
+    "born"
+]
+PAIN = parse_schema("scumble: schema/1\nattributes: {pain: {ordered: [none, mild, severe]}}")["pain"]
+
+
+@pytest.mark.parametrize(("attribute", "value"), [(BORN, "1995-05-01"), (PAIN, "mild")])
+def test_other_kinds_get_a_label_of_missing_values(attribute: Attribute, value: str) -> None:
+    made, comment = proposed(attribute, [value, "", None])
+    assert (made.missing, made.notation) == ("?", attribute.notation)
+    assert made.domain.labels == (*attribute.domain.labels, "?")
+    assert comment == "Proposal: '?' is the value of empty cells."
+
+
+def test_another_notation_of_numbers_is_proposed() -> None:
+    pay, comment = proposed(PAY, ["31,288.61", "1,234.50", "NA"])
+    assert pay.numbers == NumberNotation(decimal=".", thousands=",")
+    assert pay.missing == "NA"
+    assert "written in another notation" in comment
 
 
 def test_nothing_is_proposed_for_rows_that_fit() -> None:

@@ -83,7 +83,11 @@ def guess_texts(column: ColumnTexts) -> Guess:
     guess = next(each for each in _guesses(column) if each is not None)
     if guess.entry is None or not column.off:
         return guess
-    return Guess(guess.entry, f"{guess.comment} Some values are not text and have no place in the domain.")
+    return Guess(
+        guess.entry,
+        f"{guess.comment} Some values are not text and have no place in the domain: lines may be malformed, or the file "
+        "may need --encoding.",
+    )
 
 
 def guess_classes(column: ColumnTexts) -> Guess:
@@ -201,7 +205,8 @@ def _booleans(column: ColumnTexts) -> Guess | None:
 def _codes(column: ColumnTexts) -> Guess | None:
     label = _label(column)
     codes = [text for text in column.texts if text != label]
-    shape = code_shape(codes) if len(codes) >= FEWEST_CODES else None
+    likely = len(codes) >= FEWEST_CODES and not look_of(codes, only_warn=True)
+    shape = code_shape(codes) if likely else None
     if shape is None:
         return None
     entry: dict[str, Any] = {"levels": list(shape.levels), "pattern": shape.pattern}

@@ -88,7 +88,8 @@ def _missing_label(attribute: Attribute, tree: Tree, found: AttributeRows) -> tu
     """Only a label of missing values: other values of dates, codes, booleans and ordered lists follow from rules."""
     taken = {node.label for node in tree.root.walk()}
     label = next((each for each in MISSING_LABELS if each not in taken), None)
-    if attribute.missing is not None or not found.missing or label is None or not tree.root.children:
+    extensible = isinstance(tree, Ordered) or bool(tree.root.children)
+    if attribute.missing is not None or not found.missing or label is None or not extensible:
         return attribute, []
     further = Ordered.of(tree.labels, missing=label) if isinstance(tree, Ordered) else tree.with_leaf(label)
     return replace(attribute, domain=further, missing=label), [f"{label!r} is the value of empty cells."]

@@ -21,8 +21,8 @@ PLAIN_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,2})
 """Numbers in plain notation. Infinities and huge exponents are left to other guesses."""
 NUMBER_NOTATIONS = (
     NumberNotation(decimal=".", thousands=","),
-    NumberNotation(decimal=",", thousands="."),
     NumberNotation(decimal=","),
+    NumberNotation(decimal=",", thousands="."),
     *(
         NumberNotation(decimal=decimal, thousands=thousands)
         for decimal, thousands in product((",", "."), (" ", "'", "\u2019", "\u00a0", "\u202f"))

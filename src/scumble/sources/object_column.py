@@ -94,17 +94,6 @@ def _number(text: str) -> object:
         return OFF_DOMAIN
 
 
-def objects_as_text(table: pa.Table) -> pa.Table:
-    """The table with the canonical texts of such columns; null where a value is missing or has no text."""
-    for place, field in enumerate(table.schema):
-        if isinstance(field.type, ObjectType):
-            chunks = [chunk.storage for chunk in table.column(place).chunks]
-            texts = pc.utf8_slice_codeunits(pa.chunked_array(chunks, pa.large_string()), 1)
-            texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
-            table = table.set_column(place, field.name, texts)
-    return table
-
-
 def split_cells(storage: pa.Array) -> tuple[pa.Array, dict[ValueKind, npt.NDArray[np.bool_]]]:
     """The canonical texts of cells, and which cells are text and which are numbers."""
     tags = pc.utf8_slice_codeunits(storage, 0, 1)
