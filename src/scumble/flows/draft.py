@@ -68,7 +68,7 @@ def draft(table: pa.Table, target: str | None = None) -> Draft:
         renamed = "" if attribute.column is None else f" Every release adds a column {column_name!r}, hence this name."
         attributes.append(attribute)
         comments[attribute.name] = guess.comment + renamed
-    if not attributes:
+    if not any(attribute.source_column != target for attribute in attributes):
         reasons = "; ".join(f"{name!r}: {comments[name]}" for name in identifiers)
         raise InputError(f"The draft has no attribute to publish. {reasons}")
     schema = Schema(
