@@ -180,3 +180,16 @@ def test_proposals_that_are_refused(folder: Path, words: list[str], message: str
     assert ended.code == 2
     assert message in ended.error
     assert (folder / "schema.yaml").read_text() == SCHEMA
+
+
+def test_a_draft_reads_files_as_spreadsheets_export_them(folder: Path) -> None:
+    rows = "Ort;Gehalt;geboren;raucht\nKöln;31.288,61;31.01.1980;ja\nBonn;7,50;01.12.2001;nein\nKöln;;05.05.1999;ja\n"
+    (folder / "leute.csv").write_bytes(rows.encode("latin-1"))
+    ended = scumble("schema", "draft", "leute.csv", "--encoding", "latin-1", "--out", "draft.yaml")
+    assert ended.code == 0, ended.err
+    drafted = read_schema(folder / "draft.yaml")
+    assert [attribute.kind for attribute in drafted.attributes] == ["category", "number", "date", "boolean"]
+    assert drafted["Ort"].domain.labels == ("Bonn", "Köln")
+    assert all(attribute.unconfirmed for attribute in drafted.attributes)
+    words = ("schema", "check", "draft.yaml", "leute.csv", "--encoding", "latin-1", "--rows", "--json")
+    assert scumble(*words).json["rows"]["advice"] == []

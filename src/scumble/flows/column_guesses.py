@@ -85,8 +85,8 @@ def guess_texts(column: ColumnTexts) -> Guess:
         return guess
     return Guess(
         guess.entry,
-        f"{guess.comment} Some values are not text and have no place in the domain: lines may be malformed, or the file "
-        "may need --encoding.",
+        f"{guess.comment} Some values are not text and have no place in the domain: lines may be malformed, or the "
+        "file may need --encoding.",
     )
 
 
