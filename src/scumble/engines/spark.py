@@ -22,13 +22,8 @@ from scumble.engines.counting import count_blocks
 from scumble.engines.spark_contributions import bounded_rows, coded_blocks
 from scumble.model.counts import Block, Counts, Integers, Tabulation, fine_shape
 from scumble.model.schema import Schema
-from scumble.sources.spark import (
-    SparkBatches,
-    failures_without_rows,
-    read_message,
-    session,
-    write_message,
-)
+from scumble.sources.spark import session
+from scumble.sources.spark_batches import SparkBatches, failures_without_rows, read_message, write_message
 
 if TYPE_CHECKING:
     from pyspark import RDD, Broadcast

@@ -14,7 +14,7 @@ from scumble.engines.contributions import REPEAT_STEP, read_contributions
 from scumble.model.counts import Block
 from scumble.model.persons import Persons
 from scumble.model.schema import Schema
-from scumble.sources.spark import SparkBatches
+from scumble.sources.spark_batches import SparkBatches
 
 HALF = 1 << 63
 """Spark has no unsigned numbers: a hash is stored with this subtracted."""

@@ -39,6 +39,7 @@ from scumble.sources.lazy_frames import lazy_source
 from scumble.sources.parquet import ParquetSource
 from scumble.sources.source import RowProgress, Source
 from scumble.sources.spark import spark_files, spark_frame, to_spark
+from scumble.sources.spark_csv import SparkCSV
 from scumble.sources.statistics import statistics_file
 from scumble.sources.streams import DictRows, stream_source
 
@@ -134,7 +135,7 @@ def malformed_records(source: Source) -> int:
 
 
 def _parts(source: Source) -> tuple[Source, ...]:
-    return source.parts if isinstance(source, ManySource) else (source,)
+    return source.parts if isinstance(source, ManySource | SparkCSV) else (source,)
 
 
 @dataclass(frozen=True, kw_only=True)

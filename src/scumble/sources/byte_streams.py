@@ -5,8 +5,8 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePath
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -15,6 +15,25 @@ from scumble.errors import InputError
 COMPRESSED = {".gz": "gzip", ".zst": "Zstandard", ".bz2": "bzip2", ".lz4": "LZ4", ".zip": "zip"}
 """The endings by which a compression is recognized."""
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
+
+
+class TextStream(Protocol):
+    """What a CSV file is read from. `str` is its address in messages."""
+
+    @property
+    def path(self) -> PurePath:
+        """The file."""
+
+    @property
+    def plain_name(self) -> str:
+        """The file's name without the ending of a compression."""
+
+    @property
+    def size(self) -> int | None:
+        """The number of bytes that `chunks` returns; None if this is not known beforehand."""
+
+    def chunks(self, size: int) -> Iterator[bytes]:
+        """The content, in pieces of at most so many bytes."""
 
 
 @dataclass(frozen=True, kw_only=True)

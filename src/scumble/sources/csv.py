@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 import pyarrow as pa
 
 from scumble.errors import InputError
-from scumble.sources.byte_streams import ByteStream
+from scumble.sources.byte_streams import ByteStream, TextStream
 from scumble.sources.csv_parser import CSVParser
 from scumble.sources.csv_records import RecordShape
 from scumble.sources.dialect import AS_FOUND, DELIMITERS, Dialect, HeaderLine, read_header, shown_delimiter
@@ -29,13 +29,13 @@ LONGEST_HEADER = 1 << 20
 class CSVSource:
     """A CSV file with one header line, plain, compressed or in a zip archive."""
 
-    stream: ByteStream
+    stream: TextStream
     dialect: Dialect = AS_FOUND
     quote: str | None = None
     """None: found in the header line."""
 
     @property
-    def path(self) -> Path:
+    def path(self) -> PurePath:
         return self.stream.path
 
     @property
@@ -103,18 +103,19 @@ class CSVSource:
 
     def malformed(self) -> int:
         """Read the file and count the malformed records. For the data owner only."""
-        parser = CSVParser(self._shape, [0], ["first"])
+        parser = CSVParser(self.shape, [0], ["first"])
         for _ in parser.batches(self._chunks(None)):
             pass
         return parser.malformed
 
     def batches(self, columns: Sequence[str], progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
         names = self.columns()
-        parser = CSVParser(self._shape, [names.index(name) for name in columns], columns)
+        parser = CSVParser(self.shape, [names.index(name) for name in columns], columns)
         yield from read_ahead(parser.batches(self._chunks(progress)))
 
     @property
-    def _shape(self) -> RecordShape:
+    def shape(self) -> RecordShape:
+        """How the records look, by the header."""
         return RecordShape(
             delimiter=self.header.delimiter,
             quote=self.header.quote,

@@ -7,20 +7,20 @@ runs, one is started on the master that SCUMBLE_SPARK_MASTER names, or else on a
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from scumble.errors import Abort, InputError, ScumbleError
+from scumble.errors import InputError, ScumbleError
 from scumble.sources.dialect import Dialect
 from scumble.sources.source import RowProgress
+from scumble.sources.spark_batches import SparkBatches, kind_of_failure
+from scumble.sources.spark_csv import SparkCSV, spark_csv
 
 if TYPE_CHECKING:
-    from pyspark import RDD
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType
 
@@ -34,14 +34,6 @@ SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
 }
 """The settings of a session that is started here; spark-defaults.conf and PYSPARK_SUBMIT_ARGS set the others."""
-CSV_OPTIONS = {
-    "header": "true",
-    "escape": '"',
-    "multiLine": "true",
-    "mode": "FAILFAST",
-    "columnPruning": "false",  # otherwise lines with too few or too many fields go unnoticed
-    "enforceSchema": "false",
-}
 TEXT_ENDINGS = (".csv", ".txt", ".tsv")
 COMPRESSED_ENDINGS = (".gz", ".zst", ".bz2", ".lz4")
 FORMATS = {".parquet": "parquet", ".pq": "parquet", ".orc": "orc"}
@@ -69,33 +61,6 @@ def session() -> "SparkSession":
         return builder.getOrCreate()
     except PySparkException as error:
         raise ScumbleError(f"Spark did not start. {INSTALL}") from error
-
-
-@contextmanager
-def failures_without_rows(where: str) -> Iterator[None]:
-    """Report failures of Spark by their type only: its messages repeat the rows that it cannot parse."""
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
-    try:
-        yield
-    except (Py4JError, PySparkException) as error:
-        if "MALFORMED_RECORD" in str(error) or "MALFORMED_CSV" in str(error):
-            raise InputError(
-                f"{where} is not valid CSV: a line has more or fewer fields than the header. Fix the file.",
-                abort=Abort.SOURCE,
-            ) from None
-        raise ScumbleError(
-            f"Spark failed while reading {where}: {_kind(error)}. See Spark's log (set spark.log.level to enable it).",
-            abort=Abort.SOURCE,
-        ) from None
-
-
-def _kind(error: Exception) -> str:
-    """The type of a failure, never its message."""
-    condition = getattr(error, "getCondition", lambda: None)()
-    inner = getattr(error, "java_exception", None)
-    return condition or (inner.getClass().getSimpleName() if inner is not None else type(error).__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,49 +99,6 @@ def _arrow_kind(declared: "DataType") -> pa.DataType:
         return pa.list_(pa.null())
 
 
-@dataclass(frozen=True, kw_only=True)
-class SparkBatches:
-    """Rows on the executors. The Spark engine processes them there; other engines receive them through the driver, one
-    batch after the other."""
-
-    frame: "DataFrame"
-    names: list[str]
-    where: str
-
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
-        with failures_without_rows(self.where):
-            for message in self.messages(_unchanged).toLocalIterator():
-                yield from read_message(message)
-
-    def messages(self, work: Callable[[Iterable[pa.RecordBatch]], Iterable[pa.RecordBatch]]) -> "RDD[bytes]":
-        """The batches that `work` returns for each partition, each as one Arrow message."""
-        names = self.names
-
-        def made(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for batch in work(batch.rename_columns(names) for batch in batches):
-                yield pa.record_batch({"message": pa.array([write_message(batch)], pa.binary())})
-
-        rows: RDD[Any] = self.frame.mapInArrow(made, "message binary").rdd
-        return rows.map(lambda row: bytes(row[0]))
-
-
-def _unchanged(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
-    return batches
-
-
-def write_message(batch: pa.RecordBatch) -> bytes:
-    """A batch with its types as bytes: an Arrow stream."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write_batch(batch)
-    return sink.getvalue().to_pybytes()
-
-
-def read_message(message: bytes) -> list[pa.RecordBatch]:
-    """The batches of a message."""
-    return list(pa.ipc.open_stream(message))
-
-
 def spark_frame(data: object) -> SparkSource | None:
     """The source for a Spark frame; None if `data` is not one."""
     from narwhals.dependencies import is_pyspark_connect_dataframe, is_pyspark_dataframe
@@ -198,7 +120,7 @@ def to_spark(table: pa.Table) -> "DataFrame":
     return session().createDataFrame(table.cast(pa.schema(plain)))
 
 
-def spark_files(data: str | PurePath, dialect: Dialect) -> SparkSource:
+def spark_files(data: str | PurePath, dialect: Dialect) -> SparkSource | SparkCSV:
     """The source for anything that Spark reads: a file, a folder or a pattern on any storage that it supports, or
     `table:NAME` of its catalogue."""
     reader = session().read
@@ -212,13 +134,12 @@ def spark_files(data: str | PurePath, dialect: Dialect) -> SparkSource:
         if where.startswith("table:"):
             return SparkSource(frame=reader.table(where.removeprefix("table:")), name=where.removeprefix("table:"))
         if suffix in TEXT_ENDINGS:
-            frame = reader.options(**CSV_OPTIONS).option("sep", dialect.delimiter or ",").csv(where)
-        else:
-            frame = reader.format(FORMATS.get(suffix, "parquet")).load(where)
+            return spark_csv(reader.option("lineSep", "\n").text(where), dialect, stem)
+        frame = reader.format(FORMATS.get(suffix, "parquet")).load(where)
     except (Py4JError, PySparkException) as error:
         raise InputError(
-            f"Spark cannot read {where}: {_kind(error)}. Give CSV, Parquet or ORC where its executors can read it, or "
-            "table:NAME of its catalogue."
+            f"Spark cannot read {where}: {kind_of_failure(error)}. Give CSV, Parquet or ORC where its executors can "
+            "read it, or table:NAME of its catalogue."
         ) from None
     return SparkSource(frame=frame, name=stem)
 
