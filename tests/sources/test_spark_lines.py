@@ -31,15 +31,8 @@ def test_the_first_line_of_each_file_is_left_out(size: int) -> None:
     later: list[Line] = [(b"1,a", False, 7), (b"x,y", False, 7)]
     start: list[Line] = [(b"x,y", True, 7), (b"2,b", True, 7), (b"x,y", True, 7)]
     other: list[Line] = [(b"x,y", True, 8), (b"3", True, 8), (b"", True, 8), (b'4,"c', True, 8), (b"5,d\r", True, 8)]
-    assert read(reader, [*later, *start, *other], size) == [
-        (b"a",),
-        (b"y",),
-        (b"b",),
-        (b"y",),
-        (b"\xff",),
-        (b"\xff",),
-        (b"d",),
-    ]
+    found = [row[0] for row in read(reader, [*later, *start, *other], size)]
+    assert found == [b"a", b"y", b"b", b"y", b"\xff", b"\xff", b"d"]
 
 
 @pytest.mark.parametrize("size", [1, 2, 100])
