@@ -141,3 +141,9 @@ def test_whole_columns_of_timestamps_are_read_as_single_values(unit: str, counts
     column = pa.array(counts, pa.int64()).view(pa.timestamp(unit))
     single = [coder(MONTHS)(column.slice(place, 1)).codes[0] for place in range(len(counts))]
     assert coder(MONTHS)(column).codes.tolist() == single
+
+
+def test_all_years_that_there_are() -> None:
+    assert over("0001-01-01", "9999-01-01", "year").size == 9_998
+    with pytest.raises(InputError, match="more than 100,000 steps"):
+        over("0001-01-01", "9999-01-01", "month")

@@ -70,3 +70,10 @@ def test_patterns() -> None:
 def test_what_cannot_be_served_is_refused_with_advice(options: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         PrefixNotation(**options)
+
+
+def test_a_pattern_has_no_ignored_characters() -> None:
+    codes = PrefixNotation(levels=(1, 3), pattern="[AB]-[0-1]{2}", ignore="-")
+    here = Attribute(name="code", domain=codes.tree, outside=Outside.DROP, notation=codes)
+    assert codes.tree.labels[:2] == ("A00", "A01")
+    assert code_of(here, "A-01") == code_of(here, "A01") == 1

@@ -2,6 +2,7 @@
 
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
+from enum import Enum
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scumble.model.raw_value import ValueKind, canonical, date_text, moment_text, time_text
+from scumble.engines.arrow_values import python_values
+from scumble.model.raw_value import ValueKind, canonical, date_text, id_text, moment_text, time_text
+from scumble.sources import open_source
 
 TEXT, NUMBER = ValueKind.TEXT, ValueKind.NUMBER
 MOMENT = datetime(2024, 1, 31, 9, 30)
@@ -68,3 +71,20 @@ def test_dates_and_times_that_python_does_not_have() -> None:
 def test_a_datetime_reads_as_the_timestamp_of_pandas(value: datetime) -> None:
     """The two are read by different code."""
     assert canonical(value) == canonical(pd.Timestamp(value))
+
+
+class Colour(str, Enum):  # noqa: UP042 - a StrEnum prints its value, which would hide the fault
+    """Text with a name, as enumerations of Python programs have it."""
+
+    RED = "red"
+
+
+def test_text_of_a_subclass_is_its_characters_as_in_a_column_of_text() -> None:
+    assert canonical(Colour.RED) == (ValueKind.TEXT, "red")
+    frame = pd.DataFrame({"x": [Colour.RED, 1]}, dtype=object)
+    (batch,) = open_source(frame).batches(["x"])
+    assert [canonical(value)[1] for value in python_values(batch.column(0))] == ["red", "1"]
+
+
+def test_an_id_of_a_million_digits_is_none() -> None:
+    assert id_text(1 << 3_000_000) == id_text(-(1 << 3_000_000)) == ""

@@ -217,3 +217,20 @@ def test_streams_know_their_names_and_sizes(tmp_path: Path) -> None:
     assert ByteStream(path=tmp_path / "people.csv.gz").plain_name == "people.csv"
     for other in ("people.csv", "absent.zip", "people.duckdb::a.zip::b"):
         assert zip_member(str(tmp_path / other)) is None
+
+
+def test_a_header_may_be_longer_than_a_field_that_the_module_csv_reads() -> None:
+    names = tuple(f"column number {place:06d}" for place in range(8_000))
+    assert read_header(",".join(names)).names == names
+
+
+def test_a_damaged_archive_is_an_error_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "people.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("people.csv", "a,b\n" + "".join(f"{row},{row * 7 % 13}\n" for row in range(200_000)))
+    damaged = bytearray(path.read_bytes())
+    middle = len(damaged) // 2
+    damaged[middle : middle + 50] = bytes(each ^ 0x5A for each in damaged[middle : middle + 50])
+    path.write_bytes(damaged)
+    with pytest.raises(InputError, match=r"damaged|complete"):
+        list(open_source(path).batches(["a"]))

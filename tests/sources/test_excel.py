@@ -110,7 +110,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     cases = [
         (f"{path}::Nobody", "has no sheet 'Nobody'"),
         (f"{tmp_path}/absent.xlsx::First", "does not exist"),
-        (str(damaged), "is not a spreadsheet, or is damaged"),
+        (str(damaged), "is not a spreadsheet, is damaged, or has a cell"),
     ]
     for data, said in cases:
         with pytest.raises(InputError, match=said) as caught:
@@ -175,3 +175,21 @@ def test_the_command_line_reads_a_sheet(tmp_path: Path) -> None:
     assert scumble("evaluate", tmp_path / "out", "--test", data, "--json").json["majority"]
     words = ["--schema", schema, "--out", tmp_path / "perturbed", "--epsilon", "1"]
     assert scumble("perturb", data, *words).code == 0
+
+
+@pytest.mark.parametrize(
+    "error", [OverflowError("days=10000000000"), type("PanicException", (BaseException,), {})("out")]
+)
+def test_a_failure_inside_the_library_is_called_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    import python_calamine
+
+    class Failing:
+        @staticmethod
+        def from_path(path: str) -> None:
+            raise error
+
+    monkeypatch.setattr(python_calamine, "CalamineWorkbook", Failing)
+    with pytest.raises(InputError, match="cannot read"):
+        open_source(written(tmp_path / "people.xlsx", ("First", [["x"], [1]]))).columns()

@@ -81,7 +81,7 @@ class DateNotation(Notation):
                     f"`{key}: {day}` is not the first day of a {self.step.value}. Write {_floor(day, self.step)}, or "
                     "choose a finer step."
                 )
-        if (self.end - self.first).days > MOST_LEAVES * (1 if self.step is DateStep.DAY else 28):
+        if (self.end - self.first).days > MOST_LEAVES * (28 * _MONTHS[self.step] if self.step in _MONTHS else 1):
             raise InputError(
                 f"The range has more than {MOST_LEAVES:,} steps. Choose a coarser step or a shorter range."
             )

@@ -76,7 +76,8 @@ class PrefixNotation(Notation):
         return leaves
 
     def _leaves_of_pattern(self, pattern: str) -> list[str]:
-        choices = characters(pattern)[: self.levels[-1]]
+        kept = [self.plain(each) for each in characters(pattern)]
+        choices = [each for each in kept if each][: self.levels[-1]]
         if len(choices) < self.levels[-1]:
             raise InputError(
                 f"The pattern {pattern!r} describes {len(choices)} characters, and the last level has "

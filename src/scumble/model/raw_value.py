@@ -117,6 +117,8 @@ def id_text(value: object, *, inferred: bool = False) -> str:
         return text
     if abs(float(text)) < EXACT:
         return text
+    if math.isinf(float(text)):  # also of whole numbers, whose digits would take minutes to write
+        return ""
     exact = (
         value if isinstance(value, Decimal) else Decimal(int(value)) if isinstance(value, int | np.integer) else None
     )
@@ -149,7 +151,7 @@ def _text(value: str) -> Canonical:
         value.encode()
     except UnicodeEncodeError:  # a lone surrogate, which no file of text can hold
         return _OFF
-    return ValueKind.TEXT, str(value)
+    return ValueKind.TEXT, str.__str__(value)  # of a subclass such as an Enum, its characters, as Arrow reads them
 
 
 def _bytes_text(value: bytes | bytearray | memoryview) -> Canonical:

@@ -1,5 +1,6 @@
 """Reads the bytes of text files: plain, compressed, or inside a zip archive. Errors are those of the machine."""
 
+import lzma
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -65,7 +66,7 @@ class ByteStream:
                 stream = self._opened(stack)
                 while chunk := stream.read(size):
                     yield chunk
-        except (OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        except (OSError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError) as error:
             raise InputError(f"{self} cannot be read: {self._problem(error)}. Check the file.") from None
 
     def _opened(self, stack: ExitStack) -> Any:

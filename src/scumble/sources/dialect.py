@@ -58,7 +58,14 @@ def read_header(line: str, *, delimiter: str | None = None, quote: str | None = 
     ('age', 'net, income')
     """
     candidates = DELIMITERS if delimiter is None else (delimiter,)
-    found = [_split(line, each, quote) for each in candidates]
+    found = []
+    for each in candidates:
+        try:
+            found.append(_split(line, each, quote))
+        except csv.Error as error:  # for example, one name of more characters than the module csv reads
+            failed = error
+    if not found:
+        raise failed
     return max(found, key=lambda each: len(each.names))
 
 

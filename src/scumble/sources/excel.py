@@ -99,5 +99,16 @@ def _refused(source: Spreadsheet) -> Iterator[None]:
         raise InputError(f"{source.path} has no sheet {source.name!r}. Write book.xlsx::Sheet.") from None
     except PasswordError:
         raise InputError(f"{source.path} is protected by a password. Save it without one.") from None
-    except (CalamineError, OSError):
-        raise InputError(f"{source.path} is not a spreadsheet, or is damaged. Save it again as .xlsx.") from None
+    except (CalamineError, OSError, OverflowError):
+        raise _damaged(source) from None
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":  # a failure inside the library, which is not an Exception
+            raise _damaged(source) from None
+        raise
+
+
+def _damaged(source: Spreadsheet) -> InputError:
+    return InputError(
+        f"{source.path} is not a spreadsheet, is damaged, or has a cell that the library cannot read, such as an error "
+        "value or a time that does not exist. Save it again as .xlsx, or as CSV."
+    )
