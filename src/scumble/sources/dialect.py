@@ -2,6 +2,7 @@
 public. No row is looked at."""
 
 import csv
+from contextlib import suppress
 from dataclasses import dataclass
 
 from scumble.errors import InputError
@@ -58,15 +59,11 @@ def read_header(line: str, *, delimiter: str | None = None, quote: str | None = 
     ('age', 'net, income')
     """
     candidates = DELIMITERS if delimiter is None else (delimiter,)
-    found = []
+    found: list[HeaderLine] = []
     for each in candidates:
-        try:
+        with suppress(csv.Error):  # for example, a name with more characters than the module csv reads
             found.append(_split(line, each, quote))
-        except csv.Error as error:  # for example, one name of more characters than the module csv reads
-            failed = error
-    if not found:
-        raise failed
-    return max(found, key=lambda each: len(each.names))
+    return max(found, key=lambda each: len(each.names)) if found else _split(line, candidates[0], quote)
 
 
 def _split(line: str, delimiter: str, quote: str | None) -> HeaderLine:
