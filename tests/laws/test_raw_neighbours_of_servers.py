@@ -137,12 +137,12 @@ def test_parquet_read_by_spark(tmp_path: Path) -> None:
 
 @pytest.mark.spark
 def test_csv_read_by_spark(tmp_path: Path) -> None:
-    """Quoted fields with any bytes inside."""
+    """Quoted fields with any bytes inside but line feeds, which end a record."""
     found = examples(CELLS, EXAMPLES)
     paths = [tmp_path / f"{which}.csv" for which in range(3)]
     for which, path in enumerate(paths):
         lines = [
-            b'%d,%d,"%s"\n' % (number, place, (cell or b"").replace(b'"', b'""'))
+            b'%d,%d,"%s"\n' % (number, place, (cell or b"").replace(b'"', b'""').replace(b"\n", b" "))
             for number, place, cell in numbered(found, which)
         ]
         path.write_bytes(b"example,place,x\n" + b"".join(lines))
