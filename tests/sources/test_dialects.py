@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
+from scumble.model.dialect import ENCODINGS
 from scumble.sources import CSVSource, Dialect, check_columns, open_source, readings
 from scumble.sources.byte_streams import ByteStream, zip_member
-from scumble.sources.dialect import read_header
-from scumble.sources.encodings import ENCODINGS, to_utf8
+from scumble.sources.encodings import to_utf8
+from scumble.sources.header_line import read_header
 
 TEXT = "größe,city\n1,Köln\n2,Ωμέγα 🎨\n"
 SECRET = "Zaphod,41.99887\n"

@@ -2,7 +2,7 @@
 
 import csv
 
-csv.field_size_limit(1 << 30)
+LONGEST_FIELD = 1 << 30
 OFF = b"\xff"
 
 
@@ -23,11 +23,14 @@ def record(text: bytes, *, fields: int, delimiter: str, quote: str, longest: int
     lines = text.removesuffix(b"\r").decode("latin-1").split("\n")
     if lines == [""]:
         return (b"",) if fields == 1 else None
+    before = csv.field_size_limit(LONGEST_FIELD)
     try:
         # If a quote is open at the end of the record, the next line belongs to it too.
         parsed = list(csv.reader([*(f"{line}\n" for line in lines), "next"], delimiter=delimiter, quotechar=quote))
     except csv.Error:
         return malformed  # a carriage return outside quotes
+    finally:
+        csv.field_size_limit(before)
     if len(parsed) != 2 or len(parsed[0]) != fields:
         return malformed
     return tuple(value.encode("latin-1") for value in parsed[0])

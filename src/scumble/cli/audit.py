@@ -9,7 +9,7 @@ from scumble.auditing.audit import Finding, audit
 from scumble.cli.options import Json, MethodName, with_csv_options, with_method_options
 from scumble.cli.output import err, print_json, print_readings, print_table, print_text, progress_bar
 from scumble.errors import CheckError, InputError
-from scumble.sources import Dialect
+from scumble.model.dialect import Dialect
 
 
 @with_method_options

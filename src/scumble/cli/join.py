@@ -14,7 +14,7 @@ from scumble.cli.plan import print_plan
 from scumble.cli.rehearse import print_phases, rehearse
 from scumble.engines import ENGINES
 from scumble.errors import InputError
-from scumble.sources import SPARK, Dialect
+from scumble.model.dialect import Dialect
 
 join_app = typer.Typer(
     help="Joint releases: several owners publish one table without showing each other their rows.", no_args_is_help=True
@@ -205,8 +205,7 @@ def run(
             progress=progress,
             notify=lambda text: print_text(text, err),
         )
-    if engine != SPARK:
-        print_readings(dialect, data)
+    print_readings(dialect, data, engine=engine)
     for warning in joined.warnings:
         print_text(f"warning: {warning}", err)
     if json:

@@ -16,7 +16,7 @@ from scumble.files.csv_tables import write_csv
 from scumble.flows import mine as mine_flow
 from scumble.mining.tree_model import TreeModel
 from scumble.mining.tree_view import draw_tree, tree_text
-from scumble.sources import Dialect
+from scumble.model.dialect import Dialect
 
 mine_app = typer.Typer(
     help="Learn decision trees from perturbed records, and apply them to true records.", no_args_is_help=True

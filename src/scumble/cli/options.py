@@ -9,8 +9,7 @@ import typer
 
 from scumble.errors import InputError
 from scumble.methods import METHODS
-from scumble.sources import Dialect
-from scumble.sources.encodings import ENCODINGS
+from scumble.model.dialect import ENCODINGS, Dialect
 
 TABLE = "The table: a file (CSV, Parquet, ... see docs/sources.md), a pattern of files, or DATABASE::TABLE."
 CSV_PANEL = "How CSV files are written"

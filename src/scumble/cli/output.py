@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from scumble.flows.progress import Progress as Report
-from scumble.sources import Dialect, open_source, readings
+from scumble.model.dialect import Dialect
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -46,9 +46,11 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
     out.print(table)
 
 
-def print_readings(dialect: Dialect, *tables: str | Path | None) -> None:
+def print_readings(dialect: Dialect, *tables: str | Path | None, engine: str = "memory") -> None:
     """Print how the CSV files that a command has read were read, as far as this was found in their headers."""
-    for table in tables:
+    from scumble.sources import SPARK, open_source, readings
+
+    for table in tables if engine != SPARK else ():
         for line in [] if table is None else readings(open_source(table, dialect=dialect)):
             print_text(line, err)
 

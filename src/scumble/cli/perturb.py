@@ -10,7 +10,7 @@ from scumble.cli.options import TABLE, Json, SchemaFile, with_csv_options
 from scumble.cli.output import err, print_json, print_readings, print_text, progress_bar
 from scumble.errors import InputError
 from scumble.flows.perturb import perturb as perturb_table
-from scumble.sources import Dialect
+from scumble.model.dialect import Dialect
 
 
 @with_csv_options

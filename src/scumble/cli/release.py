@@ -20,7 +20,7 @@ from scumble.engines import ENGINES
 from scumble.flows import release as flow
 from scumble.flows.charge import WEAKER
 from scumble.flows.evaluate import evaluate as evaluate_release
-from scumble.sources import SPARK, Dialect
+from scumble.model.dialect import Dialect
 
 
 @with_method_options
@@ -63,8 +63,7 @@ def release(
             progress=progress,
             **parameters,
         )
-    if engine != SPARK:
-        print_readings(dialect, data)
+    print_readings(dialect, data, engine=engine)
     if json:
         print_json(published.to_json())
     else:

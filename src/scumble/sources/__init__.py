@@ -28,11 +28,11 @@ from typing import Any
 import pyarrow as pa
 
 from scumble.errors import InputError
+from scumble.model.dialect import AS_FOUND, Dialect
 from scumble.sources.arrow_files import ORCFile, arrow_file
 from scumble.sources.byte_streams import ByteStream, zip_member
 from scumble.sources.csv import CSVSource
 from scumble.sources.databases import database_table
-from scumble.sources.dialect import AS_FOUND, Dialect
 from scumble.sources.excel import named_sheet, spreadsheet
 from scumble.sources.frames import ArrowSource, frame_source
 from scumble.sources.lazy_frames import lazy_source

@@ -13,11 +13,12 @@ from pathlib import Path, PurePath
 import pyarrow as pa
 
 from scumble.errors import InputError
+from scumble.model.dialect import AS_FOUND, Dialect
 from scumble.sources.byte_streams import ByteStream, TextStream
 from scumble.sources.csv_parser import CSVParser
 from scumble.sources.csv_records import RecordShape
-from scumble.sources.dialect import AS_FOUND, DELIMITERS, Dialect, HeaderLine, read_header, shown_delimiter
 from scumble.sources.encodings import BYTE_ORDERS, to_utf8
+from scumble.sources.header_line import DELIMITERS, HeaderLine, read_header, shown_delimiter
 from scumble.sources.source import RowProgress
 
 BLOCK_BYTES = 1 << 22

@@ -6,24 +6,9 @@ Conversion is local: it looks at one byte, or in UTF-16 at one unit of 16 bits a
 a partner. So a line is converted in the same way whatever the other lines are.
 """
 
-import codecs
 from collections.abc import Iterable, Iterator
 
-ENCODINGS = ("utf-8", "latin-1", "cp1252", "utf-16", "utf-16-le", "utf-16-be")
 BYTE_ORDERS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
-_NAMES = {codecs.lookup(name).name: name for name in ENCODINGS} | {"utf-8-sig": "utf-8"}
-
-
-def encoding_named(name: str) -> str | None:
-    """The entry of `ENCODINGS` for any of its usual names.
-
-    >>> encoding_named("ISO-8859-1"), encoding_named("windows-1252"), encoding_named("UTF8"), encoding_named("x")
-    ('latin-1', 'cp1252', 'utf-8', None)
-    """
-    try:
-        return _NAMES.get(codecs.lookup(name).name)
-    except (LookupError, ValueError):
-        return None
 
 
 def to_utf8(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:

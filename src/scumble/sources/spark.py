@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from scumble.errors import InputError, ScumbleError
-from scumble.sources.dialect import Dialect
+from scumble.model.dialect import Dialect
 from scumble.sources.source import RowProgress
 from scumble.sources.spark_batches import SparkBatches, kind_of_failure
 from scumble.sources.spark_csv import SparkCSV, spark_csv

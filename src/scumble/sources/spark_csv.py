@@ -17,10 +17,10 @@ import numpy as np
 import pyarrow as pa
 
 from scumble.errors import InputError
+from scumble.model.dialect import Dialect
 from scumble.sources.csv import CSVSource
 from scumble.sources.csv_parser import CSVParser
 from scumble.sources.csv_records import RecordShape
-from scumble.sources.dialect import Dialect
 from scumble.sources.encodings import to_utf8
 from scumble.sources.source import RowProgress
 from scumble.sources.spark_batches import SparkBatches, failures_without_rows
