@@ -39,7 +39,7 @@ def folder(tmp_path: Path, demo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("page", "containing", "verbs"),
     [
-        ("README.md", "scumble release people.csv", ["plan", "release", "evaluate", "verify", "ledger"]),
+        ("README.md", "scumble release people.csv", ["plan", "schema", "release", "evaluate", "verify", "ledger"]),
         ("README.md", "scumble perturb", ["perturb", "reconstruct", "mine", "mine"]),
         ("docs/perturb.md", "scumble perturb", ["perturb", "reconstruct", "mine", "mine"]),
     ],

@@ -505,3 +505,42 @@ SHAPELESS: Sequence[str] = [
 @pytest.mark.parametrize("case", SHAPELESS)
 def test_the_json_schema_refuses_the_wrong_shape(case: str) -> None:
     assert not fits(MALFORMED[case][0])
+
+
+MISSPELT = """\
+scumble: schema/1
+attributes:
+  age: {numeric: {low: 0, high: 100, step: 1}, missing: {label: none}}
+  born: {date: {from: 2000-01-01, to: 2001-01-01, step: month}}
+  ill: {boolean: {false: [f], true: [t]}}
+  cost: {numeric: {edges: [0, 1]}, numbers: {decimal: ","}, public because: law}
+  place: {prefix: {levels: [1], pattern: "[A-Z]"}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("attributes", "atributes"), ("high", "hihg"), ("missing", "mising"), ("label", "lable"), ("from", "fromm"),
+        ("true", "ture"), ("decimal", "decmal"), ("public because", "public becuase"), ("pattern", "patern"),
+    ],
+)  # fmt: skip
+def test_a_misspelt_key_gets_a_suggestion(right: str, wrong: str) -> None:
+    parse_schema(MISSPELT)
+    with pytest.raises(InputError, match=r"unknown key.*docs/schema\.md") as refused:
+        parse_schema(MISSPELT.replace(f"{right}:", f"{wrong}:", 1))
+    assert f"Did you mean `{right}`?" in str(refused.value)
+
+
+def test_keys_of_the_whole_file_get_suggestions() -> None:
+    for right, wrong in (("person", "persons"), ("numbers", "nubmers"), ("rows_each_at_most", "rows_each_atmost")):
+        with pytest.raises(InputError, match=f"Did you mean `{right}`"):
+            parse_schema(f"{wrong}: x\n{MISSPELT}")
+    with pytest.raises(InputError, match="Did you mean `thousands`"):
+        parse_schema(f"numbers: {{thousand: ' '}}\n{MISSPELT}")
+
+
+def test_a_key_like_no_other_gets_no_suggestion() -> None:
+    with pytest.raises(InputError, match="unknown key") as refused:
+        parse_schema(f"zzz: x\n{MISSPELT}")
+    assert "Did you mean" not in str(refused.value)

@@ -10,7 +10,8 @@ DRAFT_HEADING = """\
 A draft, derived from the private rows: it may reveal them.
 For every attribute, replace the domain by one that is public knowledge. Then `scumble schema confirm FILE` replaces
 `unconfirmed: true` by the reason why the domain is public.
-Choose the unit of privacy, and name the class to predict as `target`."""
+Choose the unit of privacy, and name the class to predict as `target`. If a person may have several rows, name the
+column that identifies persons as `person`, and how many rows of each are used as `rows_each_at_most`."""
 
 
 @dataclass(frozen=True, kw_only=True)

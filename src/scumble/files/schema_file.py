@@ -3,6 +3,7 @@
 Every scalar is read as text, so that names stay exact (`no` is not false) and decimals are not rounded.
 """
 
+import difflib
 import re
 from collections.abc import Mapping
 from io import StringIO
@@ -16,16 +17,29 @@ from ruamel.yaml.error import YAMLError
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString, SingleQuotedScalarString
 
 from scumble.errors import InputError
-from scumble.files.schema_attribute import KINDS, AttributePart, attribute_data, attribute_from
-from scumble.files.schema_kinds import EntryPart, NumbersPart
+from scumble.files.schema_attribute import KINDS, AttributePart, MissingPart, attribute_data, attribute_from
+from scumble.files.schema_kinds import BooleanPart, DatePart, EntryPart, NumbersPart, NumericPart, PrefixPart
 from scumble.model.guarantee import Unit
 from scumble.model.notation import PLAIN
 from scumble.model.schema import Schema
-from scumble.model.validation import first_problem
+from scumble.model.validation import deepest, first_problem
 
 FORMAT = "schema/1"
 NOT_PLAIN_TEXT = re.compile(r"|[-+.]?[0-9].*|[-+]?\.(inf|nan)|~|null|y|n|yes|no|true|false|on|off|=|<<", re.IGNORECASE)
 """Texts that a reader of YAML 1.1 or 1.2 may take for a number, a date, a boolean, null or a merge key."""
+
+
+ATTRIBUTE_KEY = 3
+"""The depth of a key of an attribute: `attributes`, the attribute's name, the key."""
+PARTS: dict[str, type[EntryPart]] = {
+    "numeric": NumericPart,
+    "date": DatePart,
+    "boolean": BooleanPart,
+    "prefix": PrefixPart,
+    "numbers": NumbersPart,
+    "missing": MissingPart,
+}
+"""The parts below keys of an attribute, and below `numbers` of the whole file."""
 
 
 class SchemaPart(EntryPart):
@@ -101,7 +115,9 @@ def schema_from(data: Mapping[str, Any], *, folder: Path | None = None, name: st
     try:
         part = SchemaPart.model_validate(data)
     except ValidationError as error:
-        raise InputError(f"{name}: {first_problem(error)}. {_advice(error)}See `scumble schema format`.") from error
+        raise InputError(
+            f"{name}: {first_problem(error)}. {_advice(error)}See docs/schema.md, or `scumble schema format`."
+        ) from error
     try:
         return _to_schema(part, folder)
     except InputError as error:
@@ -111,14 +127,30 @@ def schema_from(data: Mapping[str, Any], *, folder: Path | None = None, name: st
 
 
 def _advice(error: ValidationError) -> str:
-    """For an unknown key of an attribute: the kinds of attributes, and what none of them can serve."""
-    unknown = any(each["type"] == "extra_forbidden" and len(each["loc"]) == 3 for each in error.errors())
-    if not unknown:
+    """For an unknown key: the key that was probably meant, or else, for an attribute, the kinds of attributes."""
+    problem = deepest(error)
+    if problem["type"] != "extra_forbidden":
+        return ""
+    place = [str(part) for part in problem["loc"]]
+    fields = _part_at(place).model_fields
+    meant = difflib.get_close_matches(place[-1], [field.alias or name for name, field in fields.items()], n=1)
+    if meant:
+        return f"Did you mean `{meant[0]}`? "
+    if len(place) != ATTRIBUTE_KEY:
         return ""
     return (
         f"Kinds of attributes: {', '.join(KINDS)}. Free text and unique keys have no public domain: leave the column "
         "out, or write `identifier: true`. "
     )
+
+
+def _part_at(place: list[str]) -> type[EntryPart]:
+    """The part of the file that has, or should not have, the key at a place."""
+    if len(place) == 1:
+        return SchemaPart
+    if len(place) == ATTRIBUTE_KEY and place[0] == "attributes":
+        return AttributePart
+    return PARTS[place[2] if place[0] == "attributes" else place[0]]
 
 
 def _to_schema(part: SchemaPart, folder: Path | None) -> Schema:

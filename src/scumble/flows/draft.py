@@ -17,6 +17,7 @@ from scumble.errors import InputError
 from scumble.files.schema_attribute import AttributePart, attribute_from
 from scumble.files.schema_draft import Draft
 from scumble.flows.column_guesses import ColumnTexts, Guess, guess_classes, guess_numbers, guess_texts
+from scumble.flows.id_columns import as_ids, names_ids
 from scumble.model.guarantee import Unit
 from scumble.model.raw_value import ValueKind, canonical
 from scumble.model.schema import PUBLISHED_COLUMNS, Attribute, Schema
@@ -55,6 +56,8 @@ def draft(table: pa.Table, target: str | None = None) -> Draft:
     names = {name: _free_name(name, table.column_names) for name in table.column_names}
     for column_name, column in zip(table.column_names, table.columns, strict=True):
         guess = _guess(column, is_target=column_name == target)
+        if column_name != target and names_ids(column_name):
+            guess = as_ids(column_name, _texts(column), guess)
         attribute = None
         if guess.entry is not None:
             try:

@@ -9,10 +9,15 @@ def first_problem(error: ValidationError) -> str:
 
     Branches of a union that could not apply are noise to a reader; the deepest place is the most telling one.
     """
-    problem = max(error.errors(), key=lambda each: len(each["loc"]))
+    problem = deepest(error)
     place = " > ".join(str(part) for part in problem["loc"] if not str(part).startswith(("function-", "literal[")))
     message = _message(problem)
     return f"{place}: {message}" if place else message
+
+
+def deepest(error: ValidationError) -> ErrorDetails:
+    """The problem that `first_problem` describes. An unknown key goes before a missing one: it may be misspelt."""
+    return max(error.errors(), key=lambda each: (len(each["loc"]), each["type"] == "extra_forbidden"))
 
 
 def wrong_parameter(error: ValidationError) -> str:
