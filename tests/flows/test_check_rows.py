@@ -28,6 +28,12 @@ def test_malformed_lines_are_counted(tmp_path: Path) -> None:
     checked = scumble.check_rows(tmp_path / "schema.yaml", tmp_path / "rows.csv")
     assert (checked.rows, checked.kept, checked.malformed) == (5, 2, 3)
     assert any("3 records of the CSV file are malformed" in line and "--multiline" in line for line in checked.advice)
+    assert checked.attributes[0].unknown == checked.attributes[0].malformed == 3
+    assert checked.attributes[0].commonest == ()
+    assert not any("off the domain 3" in line or "UTF-8" in line for line in checked.advice)
+    (tmp_path / "rows.csv").write_bytes(b'x,y\na,1\n"b,2\n\xff,3\n')
+    (value,) = scumble.check_rows(tmp_path / "schema.yaml", tmp_path / "rows.csv").attributes[0].commonest
+    assert (value.text, value.times, value.undecoded) == (r"\xff", 1, True)
     (tmp_path / "rows.csv").write_text('x,y\na,1\nb,2\na,3\nb,"4\n5"\n')
     checked = scumble.check_rows(tmp_path / "schema.yaml", tmp_path / "rows.csv", multiline=True)
     assert (checked.rows, checked.kept, checked.malformed) == (4, 4, 0)

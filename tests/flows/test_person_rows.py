@@ -32,7 +32,8 @@ def test_the_rows_left_out_are_those_of_an_engine(ids: list[str | None]) -> None
     found = api.check_rows(SCHEMA, table).persons
     assert found is not None
     counted = Counter(each or "" for each in ids)
-    assert (found.persons, found.rows, found.rows_without_id) == (len(counted), len(ids), counted[""])
+    without_id = counted.pop("", 0)
+    assert (found.persons, found.rows, found.rows_without_id) == (len(counted), len(ids), without_id)
     assert found.most_rows == max(counted.values(), default=0)
     assert sorted(found.left_out) == sorted({*BOUNDS, 4})
     for bound in (1, 4, 10):
@@ -57,12 +58,34 @@ def test_the_command_prints_what_bounds_cost(tmp_path: Path) -> None:
     ended = scumble("schema", "check", tmp_path / "schema.yaml", tmp_path / "visits.csv", "--rows")
     words = " ".join(ended.out.split())
     assert "PRIVATE" in words
-    assert "3 persons by 'patient', with up to 7 rows each" in words
+    assert "person 'patient', at most 4 rows each" in words
+    assert "10 rows; 7 would remain" in words
+    assert "2 persons by 'patient', with up to 7 rows each; 1 without an id" in words
     assert "4 (the schema's)" in words
     assert "`rows_each_at_most: 4` leaves out 3 of 10 rows (30.0 %)." in words
     data = scumble("schema", "check", tmp_path / "schema.yaml", tmp_path / "visits.csv", "--rows", "--json").json
     assert data["rows"]["persons"]["left_out"]["1"] == 7
     assert data["rows"]["unused_columns"] == []
+
+
+def test_rows_without_an_id_are_reported_apart(tmp_path: Path) -> None:
+    (tmp_path / "schema.yaml").write_text(TEXT)
+    (tmp_path / "visits.csv").write_text("patient,job\n" + "p,a\n" * 2 + ",a\n" * 33 + "q,c\n")
+    words = " ".join(
+        scumble("schema", "check", tmp_path / "schema.yaml", tmp_path / "visits.csv", "--rows").out.split()
+    )
+    assert "36 rows; 35 would remain before `rows_each_at_most: 4`" in words
+    assert "with up to 2 rows each; 33 without an id" in words
+    assert "33 rows have no readable id in 'patient'. They count as one person, so 29 of them are left out." in words
+
+
+def test_the_check_of_a_schema_states_the_persons(tmp_path: Path) -> None:
+    (tmp_path / "schema.yaml").write_text(TEXT)
+    assert "person 'patient', at most 4 rows each" in " ".join(
+        scumble("schema", "check", tmp_path / "schema.yaml").out.split()
+    )
+    data = scumble("schema", "check", tmp_path / "schema.yaml", "--json").json
+    assert (data["person"], data["rows_each_at_most"]) == ("patient", 4)
 
 
 def test_the_header_check_wants_the_column_of_persons(tmp_path: Path) -> None:

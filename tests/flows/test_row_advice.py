@@ -1,6 +1,7 @@
 """Advice on values that do not fit a schema: each common mistake is named, with what to do about it."""
 
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -78,7 +79,7 @@ def test_values_with_the_same_problem_share_one_line() -> None:
     said = advice(PAY, [*["1,234.50"] * 3, "2,000.00", "3,000.00", "4,000.00", "5"])
     assert said.count("\n") == 0
     assert "pay: '1,234.50', '2,000.00', '3,000.00', '4,000.00' are not read as numbers (6 times)." in said
-    assert "Each looks like a number with a thousands separator: add `numbers:" in said
+    assert "Each of these looks like a number with a thousands separator: add `numbers:" in said
 
 
 def test_categories_with_the_same_problem_share_one_line() -> None:
@@ -98,3 +99,40 @@ def test_dates_are_called_dates() -> None:
         in lines[0]
     )
     assert "born: 1 dates lie outside 1990/1999: they count in the first or last cell." in lines[1]
+
+
+def test_the_count_is_that_of_all_values_not_of_the_commonest() -> None:
+    said = advice(PAY, [f"{number},5" for number in range(1234)])
+    assert "pay: 1,234 values are not read as numbers (for example '0,5', '1,5'," in said
+    assert "Each of these looks like a number with a decimal comma" in said
+    said = advice(TOWN, ["Koeln"] * 9 + [f"town {number}" for number in range(200)])
+    assert "town: 'Koeln' is off the domain 9 times" in said
+    assert "town: 209 values in all are not in the domain. Only the commonest are named here." in said
+    said = advice(TOWN, [f"{number}" for number in range(200)])
+    assert "town: 200 values are off the domain (for example '0', '1', '2', '3', '4'): add them to the schema" in said
+
+
+def test_bytes_that_are_not_utf_8_are_called_so(tmp_path: Path) -> None:
+    sex = Attribute(name="sex", domain=Tree.flat(["männlich", "weiblich"]), outside=Outside.DROP)
+    (tmp_path / "rows.csv").write_bytes("sex,age\nmännlich,1\nmännlich,2\n".encode("latin-1"))
+    said = "\n".join(scumble.check_rows(Schema(attributes=(sex,)), tmp_path / "rows.csv").advice)
+    assert r"sex: 'm\\xe4nnlich' is not UTF-8 text (2 times). For a CSV file, pass --encoding latin-1" in said
+    assert "Spell both" not in said
+
+
+VISIT = parse_schema("scumble: schema/1\nattributes: {day: {date: {from: 2020-01-01, to: 2021-01-01, step: month}}}")[
+    "day"
+]
+SMOKES = parse_schema("scumble: schema/1\nattributes: {smokes: {boolean: true}}")["smokes"]
+
+
+def test_dates_in_another_format_get_a_format() -> None:
+    said = advice(VISIT, ["27.09.2020", "01.10.2020", "soon"])
+    assert "day: '27.09.2020', '01.10.2020' are not read (2 times): declare `format: \"%d.%m.%Y\"`." in said
+    assert "day: 'soon' is not a date (once)" in said
+    assert "Day and month could also be the other way round." in advice(VISIT, ["01/10/2020"])
+
+
+def test_other_texts_for_booleans_are_listed() -> None:
+    said = advice(SMOKES, ["ja", "nein", "Nein", "true"])
+    assert '(3 times): declare `boolean: {"false": ["Nein", "nein"], "true": ["ja"]}`.' in said

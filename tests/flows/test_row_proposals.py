@@ -13,8 +13,9 @@ import scumble
 from scumble.files.schema_file import parse_schema
 from scumble.flows.row_advice import SENTINELS
 from scumble.flows.row_proposals import PROPOSAL_HEADING, propose
+from scumble.model.dates import DateNotation
 from scumble.model.grid import Grid
-from scumble.model.notation import NumberNotation
+from scumble.model.notation import BooleanNotation, NumberNotation
 from scumble.model.raw_value import canonical
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Tree
@@ -141,6 +142,15 @@ def test_another_notation_of_numbers_is_proposed() -> None:
     assert pay.numbers == NumberNotation(decimal=".", thousands=",")
     assert pay.missing == "NA"
     assert "written in another notation" in comment
+
+
+def test_other_notations_of_dates_and_booleans_are_proposed() -> None:
+    born, comment = proposed(BORN, ["27.09.1995", "01.02.1991", ""])
+    assert isinstance(born.notation, DateNotation)
+    assert (born.notation.format, born.missing) == ("%d.%m.%Y", "?")
+    assert 'hence `format: "%d.%m.%Y"`' in comment
+    smokes = parse_schema("scumble: schema/1\nattributes: {smokes: {boolean: true}}")["smokes"]
+    assert proposed(smokes, ["ja", "nein"])[0].notation == BooleanNotation(false=("nein",), true=("ja",))
 
 
 def test_nothing_is_proposed_for_rows_that_fit() -> None:

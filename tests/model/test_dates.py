@@ -87,6 +87,10 @@ def test_a_format_is_strict(form: str, step: str, text: str, day: date | None) -
     [
         (lambda: over("2024-01-02", "2025-01-01", "month"), "not the first day of a month. Write 2024-01-01"),
         (lambda: over("2024-01-01", "2025-02-01", "quarter"), "`to: 2025-02-01` is not the first day of a quarter"),
+        (lambda: over("2024-01-01", "2025-02-01", "quarter"), "Write 2025-04-01, or"),
+        (lambda: over("2023-01-01", "2023-12-31", "month"), "Write 2024-01-01, or"),
+        (lambda: over("2023-01-01", "9999-12-31", "month"), "Write 9999-12-01, or"),
+        (lambda: over("2023-12-31", "2025-01-01", "year"), "Write 2023-01-01, or"),
         (lambda: over("2024-01-01", "2024-01-01", "year"), "is not before"),
         (lambda: over("0001-01-01", "9999-01-01", "day"), "more than 100,000 steps"),
         (lambda: over("2024-01-01", "2025-01-01", "day", "%d. %B %Y"), "contains '%B'"),

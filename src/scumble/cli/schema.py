@@ -108,6 +108,7 @@ def check(
             {
                 "schema": str(schema),
                 "unit": public.unit.value,
+                **({} if public.persons is None else public.persons.to_json()),
                 "values": sizes,
                 "unconfirmed": unconfirmed,
                 "without_reason": unexplained,
@@ -119,7 +120,9 @@ def check(
     for attribute in public.attributes:
         kind = "class" if attribute.name == public.target else attribute.kind
         lines.append([attribute.name, kind, f"{attribute.domain.size:,}", attribute.outside.value])
-    print_table(f"{schema}, unit {public.unit.value}", ["attribute", "kind", "values", "outside"], lines)
+    bound = public.persons
+    person = "" if bound is None else f", person {bound.column!r}, at most {bound.rows_each_at_most} rows each"
+    print_table(f"{schema}, unit {public.unit.value}{person}", ["attribute", "kind", "values", "outside"], lines)
     if unconfirmed:
         print_text(
             f"Unconfirmed, so not ready for a release: {', '.join(unconfirmed)}. Confirm with `scumble schema confirm`."
@@ -195,7 +198,7 @@ def print_rows_check(checked: RowsCheck) -> None:
         numbers = (each.missing, each.unknown, each.unreadable, each.outside, each.clamped, each.dropped)
         rows.append([each.name, *(f"{number:,}" if number else "-" for number in numbers), common])
     heads = ["attribute", "missing", "unknown", "not a number", "out of range", "clamped", "drops rows", "commonest"]
-    print_table(f"{checked.rows:,} rows; {checked.kept:,} would remain", heads, rows)
+    print_table(f"{checked.rows:,} rows; {_remaining_text(checked)}", heads, rows)
     if checked.unused_columns:
         print_text(
             f"Columns that the schema does not name, and a release never reads: {', '.join(checked.unused_columns)}."
@@ -208,6 +211,15 @@ def print_rows_check(checked: RowsCheck) -> None:
         out.print("  Every value fits.")
 
 
+def _remaining_text(checked: RowsCheck) -> str:
+    """How many rows a release would use. Which rows a bound leaves out is not known here, nor how many of these fit."""
+    people = checked.persons
+    left_out = 0 if people is None else people.left_out[people.rows_each_at_most]
+    if people is None or not left_out or not checked.dropped:
+        return f"{checked.kept - left_out:,} would remain"
+    return f"{checked.kept:,} would remain before `rows_each_at_most: {people.rows_each_at_most}`"
+
+
 def print_person_rows(people: PersonRows) -> None:
     """Print how many rows each bound on the rows of a person would leave out."""
     rows = [
@@ -216,6 +228,8 @@ def print_person_rows(people: PersonRows) -> None:
         for share in [f"{100 * left_out / people.rows:.1f} %" if people.rows else "-"]
     ]
     heading = f"{people.persons:,} persons by {people.column!r}, with up to {people.most_rows:,} rows each"
+    if people.rows_without_id:
+        heading += f"; {people.rows_without_id:,} without an id"
     print_table(heading, ["rows each at most", "rows left out", "share"], rows)
 
 

@@ -40,6 +40,8 @@ LONGEST_VALUE = 200
 """Values are shown up to this number of characters."""
 SHOWN = 5
 """The commonest flawed values that are reported for an attribute."""
+MALFORMED_TEXT = shown_text(b"\xff")
+"""How the values of malformed records are shown: each is the byte 0xFF."""
 PROPOSED = 100
 """So many flawed values of an attribute are kept for a proposed schema."""
 
@@ -106,9 +108,9 @@ def check_rows(
         if people is not None:
             people.add(batch)
     persons = None if people is None else people.result()
-    found = tuple(tally.result(rows) for tally in tallies)
-    named = {*public.columns_read, *public.identifiers}
     malformed = malformed_records(source)
+    found = tuple(tally.result(rows, malformed) for tally in tallies)
+    named = {*public.columns_read, *public.identifiers}
     return RowsCheck(
         rows=rows,
         kept=kept,
@@ -150,7 +152,7 @@ class _Tally:
         self.attribute = attribute
         self._code = coder(attribute)
         self._flaws: Counter[Flaw] = Counter()
-        self._values: Counter[tuple[Flaw, str, bool]] = Counter()
+        self._values: Counter[tuple[Flaw, str, bool, bool]] = Counter()
         self._lowest, self._highest = math.inf, -math.inf
         self._dropped = self._clamped = 0
         self._pruned = False
@@ -176,16 +178,20 @@ class _Tally:
     def _add_value(self, flaw: Flaw, value: object, times: int) -> None:
         text, kind = shown_text(value), canonical(value)[0]
         nameable = kind is not ValueKind.OFF and len(text) <= LONGEST_VALUE
-        self._values[flaw, text[:LONGEST_VALUE], nameable] += times
+        undecoded = kind is ValueKind.OFF and isinstance(value, bytes)
+        self._values[flaw, text[:LONGEST_VALUE], nameable, undecoded] += times
         if flaw is Flaw.OUTSIDE and not SENTINELS.fullmatch(text):
             number = number_of(value, self.attribute.numbers)
             if number is not None and abs(number) < LARGEST:
                 self._lowest, self._highest = min(self._lowest, number), max(self._highest, number)
 
-    def result(self, rows: int) -> AttributeRows:
+    def result(self, rows: int, malformed: int) -> AttributeRows:
+        for key in [key for key in self._values if key[1] == MALFORMED_TEXT and key[3]]:
+            self._values[key] -= malformed
+        self._values = +self._values
         common = [
-            FlawedValue(text=text, flaw=flaw, times=times, nameable=nameable)
-            for (flaw, text, nameable), times in self._values.most_common()
+            FlawedValue(text=text, flaw=flaw, times=times, nameable=nameable, undecoded=undecoded)
+            for (flaw, text, nameable, undecoded), times in self._values.most_common()
             if flaw is not Flaw.MISSING
         ]
         return AttributeRows(
@@ -195,6 +201,7 @@ class _Tally:
             unknown=self._flaws[Flaw.UNKNOWN],
             unreadable=self._flaws[Flaw.UNREADABLE],
             outside=self._flaws[Flaw.OUTSIDE],
+            malformed=malformed,
             dropped=self._dropped,
             clamped=self._clamped,
             commonest=tuple(common[:SHOWN]),

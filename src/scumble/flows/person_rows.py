@@ -26,11 +26,12 @@ class PersonRows:
     rows_each_at_most: int
     """The bound of the schema."""
     persons: int
+    """The persons with an id."""
     rows: int
     rows_without_id: int
     """Rows whose id is missing, empty or unreadable. They count as one person."""
     most_rows: int
-    """The largest number of rows of one person."""
+    """The largest number of rows of one person with an id."""
     left_out: dict[int, int]
     """For each bound, the number of rows that it would leave out."""
 
@@ -46,7 +47,8 @@ class PersonRows:
             )
         if self.rows_without_id > self.rows_each_at_most:
             lines.append(
-                f"{self.rows_without_id:,} rows have no readable id in {self.column!r}. They count as one person."
+                f"{self.rows_without_id:,} rows have no readable id in {self.column!r}. They count as one person, so "
+                f"{self.rows_without_id - self.rows_each_at_most:,} of them are left out."
             )
         return tuple(lines)
 
@@ -80,14 +82,15 @@ class PersonTally:
         empty = pa.table({"id": pa.array([], pa.large_string()), "rows": pa.array([], pa.int64())})
         people = pa.concat_tables([empty, *self._counts]).group_by("id").aggregate([("rows", "sum")])
         ids, rows = people["id"], people["rows_sum"].to_numpy()
+        named = pc.not_equal(ids, "").to_numpy()
         bounds = sorted({*BOUNDS, self._persons.rows_each_at_most})
         return PersonRows(
             column=self._persons.column,
             rows_each_at_most=self._persons.rows_each_at_most,
-            persons=len(rows),
+            persons=int(named.sum()),
             rows=int(rows.sum()),
-            rows_without_id=int(rows[pc.equal(ids, "").to_numpy()].sum()),
-            most_rows=int(rows.max(initial=0)),
+            rows_without_id=int(rows[~named].sum()),
+            most_rows=int(rows[named].max(initial=0)),
             left_out={bound: _beyond(rows, bound) for bound in bounds},
         )
 

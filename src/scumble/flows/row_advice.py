@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from scumble.flows.notation_hints import NotationHint, notation_hint
 from scumble.model.dates import DateNotation
 from scumble.model.grid import Grid
+from scumble.model.raw_value import ValueKind
 from scumble.model.schema import Attribute, Outside
 from scumble.model.taxonomy import Tree
 from scumble.model.values import Flaw, text_of
@@ -21,6 +23,8 @@ SENTINELS = re.compile(r"-?(9{2,}|8{3,})(\.0+)?|-1(\.0+)?")
 """Numbers that often stand for a missing value."""
 MISSING_TEXTS = frozenset({"NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?", "-"})
 """Texts that often stand for a missing value."""
+ONLY_NAMED = frozenset({"branch", "spelling", "encoding"})
+"""Problems of single values: that the commonest values have one says nothing about the others."""
 SIGNS = (
     (
         re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?"),
@@ -45,6 +49,8 @@ class FlawedValue:
     times: int
     nameable: bool = True
     """Whether the text is the value's canonical one, so that a schema can name it."""
+    undecoded: bool = False
+    """Whether the value is bytes that are not UTF-8. Its text then shows them escaped."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,10 +75,23 @@ class AttributeRows:
     lowest: float | None = None
     highest: float | None = None
     """The ends of the finite numbers outside the range, without those that often stand for a missing value."""
+    malformed: int = 0
+    """How many of the unknown or unreadable values are of malformed records. The commonest are without them."""
 
     @property
     def off_domain(self) -> int:
         return self.unknown + self.unreadable + self.outside
+
+    @property
+    def unread(self) -> int:
+        """The unknown and unreadable values, without those of malformed records."""
+        return self.unknown + self.unreadable - self.malformed
+
+    @property
+    def hint_texts(self) -> list[str]:
+        """Unread texts that may be written in another notation."""
+        values = (value for value in (*self.commonest, *self.further) if value.nameable)
+        return [value.text for value in values if value.flaw is not Flaw.OUTSIDE and not means_missing(value)]
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -108,12 +127,20 @@ def advice_of(attribute: Attribute, found: AttributeRows) -> Iterator[str]:
         share = 100 * found.missing / found.rows
         yield f"{name}: {share:.0f} % missing, and the schema has no `missing:`: {_fate(attribute)}. Add `missing:`."
     groups: dict[str, list[tuple[FlawedValue, _Remedy]]] = {}
+    hint = notation_hint(attribute.notation, found.hint_texts)
     for value in found.commonest:
-        remedy = _on_a_line(attribute, value) if attribute.on_a_line else _category(attribute, value)
+        remedy = _common(value, hint)
+        if remedy is None:
+            remedy = _on_a_line(attribute, value) if attribute.on_a_line else _category(attribute, value)
         if remedy is not None:
             groups.setdefault(remedy.key, []).append((value, remedy))
-    for group in groups.values():
-        yield f"{name}: {_sentence(group)}"
+    unread = [key for key, group in groups.items() if group[0][0].flaw is not Flaw.OUTSIDE]
+    alike = len(unread) == 1 and unread[0] not in ONLY_NAMED
+    for key, group in groups.items():
+        yield f"{name}: {_sentence(group, found.unread if alike and key in unread else 0)}"
+    named = sum(value.times for key in unread for value, _ in groups[key])
+    if not alike and named < found.unread:
+        yield f"{name}: {found.unread:,} values in all are not in the domain. Only the commonest are named here."
     if found.outside >= max(NOTICEABLE * found.rows, 1):
         fate = "they are dropped" if attribute.outside is Outside.DROP else "they count in the first or last cell"
         yield f"{name}: {found.outside:,} {_range_text(attribute)}: {fate}. Widen the range, or accept this."
@@ -125,12 +152,30 @@ def _range_text(attribute: Attribute) -> str:
     return f"{attribute.kind}s lie outside {attribute.domain.finest.root.label}"
 
 
-def _sentence(group: list[tuple[FlawedValue, _Remedy]]) -> str:
+def _sentence(group: list[tuple[FlawedValue, _Remedy]], total: int) -> str:
+    """One sentence about the values of a group, or about `total` values of which the group has only the commonest."""
     values, remedies = zip(*group, strict=True)
-    times = _times(sum(value.times for value in values))
+    named = sum(value.times for value in values)
+    listed = ", ".join(remedy.listed for remedy in remedies)
+    many = remedies[0].many
+    if total > named:
+        return f"{total:,} values {many.replace('({times})', '{times}').format(times=f'(for example {listed})')}"
     if len(group) == 1:
-        return f"{values[0].text!r} {remedies[0].one.format(times=times)}"
-    return f"{', '.join(remedy.listed for remedy in remedies)} {remedies[0].many.format(times=times)}"
+        return f"{values[0].text!r} {remedies[0].one.format(times=_times(named))}"
+    return f"{listed} {many.format(times=_times(named))}"
+
+
+def _common(value: FlawedValue, hint: NotationHint | None) -> _Remedy | None:
+    """What to do about a value of any attribute: its bytes are not UTF-8, or it is in another notation."""
+    if value.undecoded:
+        advice = "not UTF-8 text ({times}). For a CSV file, pass --encoding latin-1 (or cp1252)."
+        return _Remedy("encoding", repr(value.text), f"is {advice}", f"are {advice}")
+    if hint is None or not value.nameable or hint.notation.place(ValueKind.TEXT, value.text) is None:
+        return None
+    entry = _literal(f"declare `{hint.entry}`. {hint.doubt}".rstrip())
+    return _Remedy(
+        "notation", repr(value.text), f"is not read ({{times}}): {entry}", f"are not read ({{times}}): {entry}"
+    )
 
 
 def similar_label(tree: Tree, text: str) -> str | None:
@@ -193,7 +238,7 @@ def _on_a_line(attribute: Attribute, value: FlawedValue) -> _Remedy | None:
             looks,
             shown,
             f"is not read as a number ({{times}}). It looks like {looks}.",
-            f"are not read as numbers ({{times}}). Each looks like {looks}.",
+            f"are not read as numbers ({{times}}). Each of these looks like {looks}.",
         )
     fate = _literal(_fate(attribute))
     advice = " If it means missing, add it as `missing:`." if attribute.missing is None else ""

@@ -12,6 +12,7 @@ from fractions import Fraction
 from scumble.files.schema_draft import Draft
 from scumble.flows.check_rows import RowsCheck
 from scumble.flows.column_guesses import MISSING_LABELS, covering_grid
+from scumble.flows.notation_hints import notation_hint
 from scumble.flows.row_advice import AttributeRows, FlawedValue, means_missing, similar_label
 from scumble.flows.text_shapes import number_notation
 from scumble.model.grid import Grid
@@ -56,7 +57,7 @@ def _proposal(attribute: Attribute, found: AttributeRows) -> tuple[Attribute, li
     if attribute.domain.origin is not None:
         return attribute, []  # a published schema: its taxonomy was cut, and is not the owner's to extend here
     if attribute.notation is not None or isinstance(attribute.domain, Ordered):
-        return _missing_label(attribute, attribute.domain, found)
+        return _notation(attribute, attribute.domain, found)
     return _categories(attribute, attribute.domain, found, values)
 
 
@@ -82,6 +83,16 @@ def _numbers(
     if notation is not None:
         notes.append("numbers seem to be written in another notation. Check that all are, and check the range again.")
     return replace(attribute, domain=domain, missing=label, notation=notation or attribute.notation), notes
+
+
+def _notation(attribute: Attribute, tree: Tree, found: AttributeRows) -> tuple[Attribute, list[str]]:
+    """Another notation of dates or booleans, if the values seem to have one, and a label of missing values."""
+    changed, notes = _missing_label(attribute, tree, found)
+    hint = notation_hint(attribute.notation, found.hint_texts)
+    if hint is None:
+        return changed, notes
+    note = f"values seem to be written in another notation, hence `{hint.entry}`. Check that all are. {hint.doubt}"
+    return replace(changed, notation=hint.notation), [*notes, note.rstrip()]
 
 
 def _missing_label(attribute: Attribute, tree: Tree, found: AttributeRows) -> tuple[Attribute, list[str]]:

@@ -76,10 +76,13 @@ class DateNotation(Notation):
         if self.first >= self.end:
             raise InputError(f"`from` {self.first} is not before `to` {self.end}. Write `to` after `from`.")
         for key, day in (("from", self.first), ("to", self.end)):
-            if _floor(day, self.step) != day:
+            begin = _floor(day, self.step)
+            if begin != day:
+                better = begin if key == "from" or day.year == date.max.year else _next(begin, self.step)
+                note = " `to` is the first day after the range." if key == "to" else ""
                 raise InputError(
-                    f"`{key}: {day}` is not the first day of a {self.step.value}. Write {_floor(day, self.step)}, or "
-                    "choose a finer step."
+                    f"`{key}: {day}` is not the first day of a {self.step.value}. Write {better}, or choose a finer "
+                    f"step.{note}"
                 )
         if (self.end - self.first).days > MOST_LEAVES * (28 * _MONTHS[self.step] if self.step in _MONTHS else 1):
             raise InputError(
