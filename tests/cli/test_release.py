@@ -151,7 +151,7 @@ WAYS: list[tuple[str, Callable[[Path], None] | None, dict[str, Any]]] = [
 
 def test_what_was_found_in_the_header_is_printed(folder: Path, ledger: Path) -> None:
     by_semicolons(folder)
-    line = "people.csv was read as CSV separated by ';'.\n"
+    line = "people.csv was read as CSV separated by ';', in UTF-8.\n"
     assert release(json=True).err == line
     assert release(json=True, delimiter=";", out="again", dataset="again", ledger="other.db").err == ""
     assert scumble("schema", "check", "schema.yaml", "people.csv").err == line
@@ -404,9 +404,9 @@ def test_a_folder_that_was_changed_does_not_verify(released: Path, tamper: Calla
 
 def test_an_evaluation_as_json(released: Path) -> None:
     alone = scumble("evaluate", "out", "--test", "test.csv", "--json")
-    assert set(alone.json) == {"table", "tree", "boosting", "majority", "pruning"}
+    assert set(alone.json) == {"table", "test_rows", "tree", "boosting", "majority", "pruning"}
     beside = scumble("evaluate", "out", "--test", "test.csv", "--train", "people.csv", "--json").json
-    assert set(beside) == {"table", "tree", "boosting", "raw", "majority", "pruning"}
+    assert set(beside) == {"table", "test_rows", "tree", "boosting", "raw", "majority", "pruning"}
     for scores in (beside["tree"], beside["boosting"], beside["raw"]["tree"], beside["raw"]["boosting"]):
         check_scores(scores)
     assert 0 <= beside["majority"] <= 1
@@ -525,6 +525,8 @@ def test_the_python_verbs_take_frames(folder: Path, ledger: Path, library: Any) 
     assert api.verify(made.folder)
     judged = api.evaluate(made.folder, test=test, train=frame)
     check_scores(judged["raw"]["tree"])
+    rows = len(test)
+    assert judged["test_rows"] == {"read": rows, "in_domain": rows}
     assert accounts(ledger)["frames"]["spent"] == "0.5"
     # The same rows from the file they came from, under another name.
     with pytest.raises(api.BudgetError, match="as the dataset 'frames'"):
@@ -584,3 +586,14 @@ def test_nothing_in_the_folder_reveals_the_owner_or_the_rows(tmp_path: Path, mon
         shows_the_number.append(re.search(rf"(?<![\d.]){number:,}?(?![\d.])|(?<![\d.]){number}(?![\d.])", everything))
         shutil.rmtree(home / "BongoFolder")
     assert not all(shows_the_number)
+
+
+def test_an_evaluation_says_how_many_test_rows_were_scored(folder: Path, ledger: Path) -> None:
+    assert release(json=True).code == 0
+    good = (folder / "people.csv").read_text()
+    (folder / "others.csv").write_text(f"{good}one field too few\none field too few\n")
+    read = len(good.splitlines()) + 1
+    found = scumble("evaluate", "out", "--test", "others.csv", "--json").json
+    assert found["test_rows"] == {"read": read, "in_domain": read - 2}
+    printed = scumble("evaluate", "out", "--test", "others.csv").out
+    assert f"{read - 2:,} of {read:,} test rows are in the domain." in printed

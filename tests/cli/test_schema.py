@@ -112,12 +112,35 @@ def test_a_confirmation_asks_for_each_domain(folder: Path, monkeypatch: pytest.M
     assert reasons == ["the form asks it", None, "the form asks it, too"]
 
 
-def test_a_confirmation_that_is_broken_off_changes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_confirmation_that_is_broken_off_keeps_the_answers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert scumble("schema", "draft", "people.csv", "--out", "draft.yaml").code == 0
-    before = (folder / "draft.yaml").read_bytes()
     monkeypatch.setattr("sys.stdin", io.StringIO("a reason\n"))
     assert scumble("schema", "confirm", "draft.yaml").code == 1
-    assert (folder / "draft.yaml").read_bytes() == before
+    confirmed = {each.name: each.public_because for each in read_schema(folder / "draft.yaml").attributes}
+    assert confirmed == {"age": "a reason", "job": None, "income": None}
+
+
+def test_a_draft_with_a_wrong_delimiter_suggests_another(folder: Path) -> None:
+    ended = scumble("schema", "draft", "people.csv", "--target", "income", "--delimiter", ";")
+    assert ended.code == 2
+    assert "pass --delimiter ','" in ended.error
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["schema", "check", "schema.yaml", "people.csv"],
+        ["schema", "check", "schema.yaml", "people.csv", "--rows"],
+        ["release", "people.csv", "--schema", "schema.yaml", "--epsilon", "1", "--out", "o"],
+    ],
+)
+def test_a_person_column_that_is_not_in_the_table(folder: Path, words: list[str]) -> None:
+    path = folder / "schema.yaml"
+    path.write_text(path.read_text().replace("attributes:", "person: who\nrows_each_at_most: 2\nattributes:"))
+    ended = scumble(*words)
+    assert ended.code == 2
+    assert "has no column 'who', which the schema names as `person: who`. Correct it" in ended.error
+    assert "attribute" not in ended.error
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scumble.errors import InputError
+from scumble.errors import BudgetError, InputError
 from scumble.model.guarantee import JointDP, PureDP, Unit
 from scumble.model.persons import Persons
 from scumble.privacy.ledger import Ledger, Receipt
@@ -66,3 +66,19 @@ def test_an_account_of_records_has_no_new_entry(ledger: Ledger) -> None:
     opened = ledger.statement()["visits"].entries[0]
     assert opened.content == {"unit": "add-remove", "ceiling": "1"}
     assert "person" not in ledger.statement()["visits"].to_json()
+
+
+def test_a_refusal_says_why_more_than_epsilon_is_needed(ledger: Ledger) -> None:
+    reserve(ledger, RECORDS)
+    with pytest.raises(BudgetError, match=r"needs 1\. Nothing was charged"):
+        reserve(ledger, RECORDS)
+    with pytest.raises(BudgetError, match=r"needs 2 \(twice its epsilon of 1: the account protects single rows and"):
+        reserve(ledger, persons())
+
+
+def test_a_refusal_in_an_account_of_replaced_records(ledger: Ledger) -> None:
+    reserve(ledger, PureDP(epsilon=Fraction(1), unit=Unit.REPLACE), Unit.REPLACE)
+    with pytest.raises(BudgetError, match=r"needs 2 \(twice its epsilon of 1: the account is kept under replace"):
+        reserve(ledger, RECORDS)
+    with pytest.raises(BudgetError, match=r"needs 4 \(four times its epsilon of 1: the account protects single rows"):
+        reserve(ledger, persons())

@@ -59,7 +59,9 @@ def test_what_was_found_is_used_and_stated(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text("'age';'work'\n'41';'a;''b'\n\"x\";y\n")
     assert rows(path) == [(b"41", b"a;'b"), (b'"x"', b"y")]
-    assert readings(open_source(path)) == [f"{path} was read as CSV separated by ';', quoted by '."]
+    assert readings(open_source(path)) == [f"{path} was read as CSV separated by ';', quoted by ', in UTF-8."]
+    windows = Dialect(encoding="windows-1252")
+    assert readings(open_source(path, dialect=windows))[0].endswith("quoted by ', in CP1252.")
     path.write_text("age,work\n1,2\n")
     assert readings(open_source(path)) == []
 
@@ -68,7 +70,7 @@ def test_a_tsv_file_is_separated_by_tabs(tmp_path: Path) -> None:
     path = tmp_path / "people.tsv"
     path.write_text("age, in years,whole,or not\twork\n41\ta,b\n")
     assert rows(path) == [(b"41", b"a,b")]
-    assert readings(open_source(path)) == [f"{path} was read as CSV separated by 'tab'."]
+    assert readings(open_source(path)) == [f"{path} was read as CSV separated by 'tab', in UTF-8."]
     assert readings(open_source(path, dialect=Dialect(delimiter="\t"))) == []
 
 

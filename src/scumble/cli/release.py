@@ -124,6 +124,8 @@ def print_evaluation(result: dict[str, Any]) -> None:
         for name, value in result["pruning"].items()
     ]
     print_text(f"Pruning of the first tree: {', '.join(pruning)}.")
+    tested = result["test_rows"]
+    print_text(f"{tested['in_domain']:,} of {tested['read']:,} test rows are in the domain. Others are not scored.")
     print_text("These figures are computed from your raw rows without noise. Do not publish them.", err)
 
 

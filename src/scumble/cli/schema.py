@@ -40,7 +40,9 @@ def draft(
     source = open_source(data, dialect=dialect)
     note = " ".join(readings(source))
     if target is not None and target not in source.columns():
-        raise InputError(f"{data} has no column {target!r}. Give --target a name from the header. {note}".rstrip())
+        hint = source.delimiter_hint([target]) if isinstance(source, CSVSource) else None
+        advice = hint or "Give --target a name from the header."
+        raise InputError(f"{data} has no column {target!r}. {advice} {note}".rstrip())
     text = draft_of(source, target).text(f"{DRAFT_HEADING}\n{note}".rstrip())
     if to is not None:
         if to.exists():
@@ -88,11 +90,9 @@ def check(
         raise InputError("`--propose` needs the rows. Pass --rows as well.")
     if proposal is not None and proposal.exists():
         raise InputError(f"{proposal} exists already and is not overwritten. Give another --propose.")
-    checked = None
-    if data is not None and rows:
-        checked = check_rows(public, data, **asdict(dialect))
-    elif data is not None:
-        check_columns(open_source(data, dialect=dialect), public.columns_read)
+    if data is not None:
+        check_columns(open_source(data, dialect=dialect), public.columns_read, person=public.person)
+    checked = check_rows(public, data, **asdict(dialect)) if data is not None and rows else None
     proposed = None if checked is None or proposal is None else propose(public, checked)
     if proposal is not None and checked is not None and proposed is not None:
         proposal.write_text(proposed.text(proposal_heading(checked)), encoding="utf-8")
@@ -163,13 +163,16 @@ def confirm(
     check_unconfirmed(public, names)
     if because is not None:
         reasons = dict.fromkeys(names, because)
+        confirm_domains(schema, reasons)
     elif json:
         raise InputError("With --json no question is asked. Name the attributes, and give --because.")
     else:
-        reasons = {name: reason for name in names if (reason := _asked_reason(public[name]))}
+        reasons = {}
+        for name in names:
+            if reason := _asked_reason(public[name]):
+                confirm_domains(schema, {name: reason})  # at once, so that no answer is lost if the next is not given
+                reasons[name] = reason
     left = [name for name in waiting if name not in reasons]
-    if reasons:
-        confirm_domains(schema, reasons)
     if json:
         print_json({"schema": str(schema), "confirmed": reasons, "unconfirmed": left})
         return

@@ -3,13 +3,14 @@
 This is for the data owner. The results depend on raw rows and are not covered by the guarantee of the release.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from scumble.engines.coding import code_blocks
 from scumble.engines.number_columns import read_numbers
@@ -41,7 +42,8 @@ def evaluate(
 
     `table` is `table` or `fine`; the default is the recommended table. `train` takes the raw rows behind the release:
     the same classifiers are then also trained on these, under the key `raw`. Returns plain data: for each classifier
-    its accuracy and AUC, and the accuracy of predicting the commonest class. Raises `InputError` if a table lacks a
+    its accuracy and AUC, the accuracy of predicting the commonest class, and how many test rows were read and are in
+    the domain: the others are not scored. Raises `InputError` if a table lacks a
     column of the release. The figures depend on private rows and are not covered by the guarantee of the release.
     """
     # scikit-learn takes a second to import, and no other verb needs it.
@@ -51,9 +53,10 @@ def evaluate(
     chosen = made.table_named(table)
     published, schema = training_sample(made, chosen), made.tables[chosen]
     dialect = Dialect(delimiter=delimiter, encoding=encoding, multiline=multiline)
-    tested = _sample(open_source(test, dialect=dialect), schema)
+    tested, read = _counted_sample(open_source(test, dialect=dialect), schema)
     result = {
         "table": chosen,
+        "test_rows": {"read": read, "in_domain": len(tested.labels)},
         **score(published, tested, schema, classifiers=classifiers),
         "majority": majority_accuracy(published, tested),
     }
@@ -83,11 +86,24 @@ def training_sample(release: Release, table: str | None = None) -> "Sample":
 
 
 def _sample(source: Source, schema: Schema) -> "Sample":
-    """All rows of a source, coded by a schema."""
+    """All rows of a source that are in the domain, coded by a schema."""
+    return _counted_sample(source, schema)[0]
+
+
+def _counted_sample(source: Source, schema: Schema) -> "tuple[Sample, int]":
+    """The rows of a source that are in the domain, and how many rows were read."""
     from scumble.mining.benchmark.sample import Sample
 
     check_columns(source, schema.columns)
-    blocks = list(code_blocks(source.batches(schema.columns), schema))
+    read = 0
+
+    def counted() -> Iterator[pa.RecordBatch]:
+        nonlocal read
+        for batch in source.batches(schema.columns):
+            read += batch.num_rows
+            yield batch
+
+    blocks = list(code_blocks(counted(), schema))
     columns = {
         attribute.name: np.concatenate([block[place] for block in blocks] or [np.zeros(0, dtype=np.uint8)])
         for place, attribute in enumerate(schema.attributes)
@@ -95,7 +111,8 @@ def _sample(source: Source, schema: Schema) -> "Sample":
     codes = np.stack([columns[attribute.name].astype(np.int64) for attribute in schema.predictors], axis=1)
     if schema.target is None:
         raise InputError("The release has no class to predict. Evaluate a release made with a `target`.")
-    return Sample(codes=codes, labels=columns[schema.target].astype(np.int64), weights=None)
+    sample = Sample(codes=codes, labels=columns[schema.target].astype(np.int64), weights=None)
+    return sample, read
 
 
 def finest_schema(published: Schema, source: Source) -> Schema:

@@ -211,4 +211,4 @@ def check_before_reading(source: Source, schema: Schema, engine: str = "memory")
             "`unconfirmed: true`)."
         )
     refuse_doubtful(schema)
-    check_columns(source, schema.columns_read)
+    check_columns(source, schema.columns_read, person=schema.person)

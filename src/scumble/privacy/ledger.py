@@ -27,7 +27,7 @@ from typing import Any, Self
 from scumble.errors import Abort, BudgetError, InputError
 from scumble.model.budget import budget_text
 from scumble.model.guarantee import Guarantee, Unit, from_json, persons_of, to_json
-from scumble.privacy.ledger_charge import charge
+from scumble.privacy.ledger_charge import charge, why_charged
 from scumble.privacy.ledger_entries import Account, Entry, EntryChain, Reservation
 from scumble.privacy.ledger_file import connect, default_path, explained
 from scumble.privacy.ledger_statement import LedgerStatement, StatedAccount
@@ -126,7 +126,7 @@ class Ledger:
                 opened = {"unit": unit.value, "ceiling": budget_text(price)}
                 self._append("open", dataset, opened if person is None else {**opened, "person": person})
             elif account.spent + price > account.ceiling:
-                raise self._no_room(dataset, account, price)
+                raise self._no_room(dataset, account, price, why_charged(guarantee, account.unit, person=person))
             body = {"method": method, "charged": budget_text(price), "guarantee": stated, "spends": list(spends)}
             entry = self._append("reserve", dataset, body if session is None else {**body, "session": session})
             return self._receipt(entry.hash)
@@ -278,13 +278,13 @@ class Ledger:
             raise InputError(f"The ledger {self.path} has no such reservation. Use the ledger that issued the receipt.")
         return reservation
 
-    def _no_room(self, dataset: str, account: Account, price: Fraction) -> BudgetError:
+    def _no_room(self, dataset: str, account: Account, price: Fraction, why: str) -> BudgetError:
         enough = budget_text(account.spent + price)
         elsewhere = "" if self.path == default_path() else f" --ledger {shlex.quote(str(self.path))}"
         return BudgetError(
             f"The dataset {dataset!r} has spent {budget_text(account.spent)} of its ceiling of "
-            f"{budget_text(account.ceiling)}, and this release needs {budget_text(price)}. Nothing was charged. If "
-            "more may be spent on the same people, raise the ceiling:\n"
+            f"{budget_text(account.ceiling)}, and this release needs {budget_text(price)}{why}. Nothing was charged. "
+            "If more may be spent on the same people, raise the ceiling:\n"
             f'scumble ledger grant {shlex.quote(dataset)} {enough} --reason "..."{elsewhere}'
         )
 

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 from scumble.errors import InputError
+from scumble.model.budget import budget_text
 from scumble.model.guarantee import Guarantee, JointDP, PureDP, Unit, persons_of
 
 
@@ -35,3 +36,19 @@ def charge(guarantee: Guarantee, account: Unit, *, person: str | None = None) ->
         "This dataset's account is kept under add-remove, and a release under replace may publish the exact number "
         "of rows, which no add-remove budget covers. Release with `unit: add-remove` in the schema."
     )
+
+
+def why_charged(guarantee: Guarantee, account: Unit, *, person: str | None = None) -> str:
+    """Why `charge` is more than the guarantee's epsilon, in parentheses after a space; empty if it is not."""
+    if not isinstance(guarantee, PureDP | JointDP):
+        return ""
+    reasons = []
+    if persons_of(guarantee) is not None and person is None:
+        reasons.append(
+            "the account protects single rows and this release persons, and one changed row is one person removed and "
+            "added again"
+        )
+    if guarantee.unit is not account:
+        reasons.append("the account is kept under replace, and replacing a row is removing one and adding another")
+    factor = {0: "", 1: "twice", 2: "four times"}[len(reasons)]
+    return f" ({factor} its epsilon of {budget_text(guarantee.epsilon)}: {'; '.join(reasons)})" if reasons else ""

@@ -158,10 +158,13 @@ class ManySource:
                 progress(number, len(self.parts))
 
 
-def check_columns(source: Source, wanted: Sequence[str]) -> None:
-    """Check that the header of every file has the wanted columns. Other columns are never read."""
+def check_columns(source: Source, wanted: Sequence[str], *, person: str | None = None) -> None:
+    """Check that the header of every file has the wanted columns. Other columns are never read.
+
+    `person` is the wanted column that identifies persons, which is not an attribute.
+    """
     for part in _parts(source):
-        _check_one(part, wanted)
+        _check_one(part, wanted, person)
 
 
 def has_column(source: Source, name: str) -> bool:
@@ -169,7 +172,7 @@ def has_column(source: Source, name: str) -> bool:
     return isinstance(source, DictRows) or name in source.columns()
 
 
-def _check_one(source: Source, wanted: Sequence[str]) -> None:
+def _check_one(source: Source, wanted: Sequence[str], person: str | None) -> None:
     if isinstance(source, DictRows):
         return
     columns = source.columns()
@@ -179,8 +182,15 @@ def _check_one(source: Source, wanted: Sequence[str]) -> None:
     if not found:
         if isinstance(source, CSVSource):
             raise InputError(f"{where}: its first line has none of the schema's columns. {source.hint(wanted)}")
+        if not columns:
+            raise InputError(f"{where} has no column names: its first row is empty. Write the names there.")
         raise InputError(f"{where} has none of the schema's columns. Compare the names in the schema and the table.")
     absent = [name for name in wanted if name not in columns]
+    if absent == [person]:
+        raise InputError(
+            f"{where} has no column {person!r}, which the schema names as `person: {person}`. Correct it: write the "
+            "name of the column that identifies persons."
+        )
     if absent:
         raise InputError(
             f"{where} has no column {', '.join(repr(name) for name in absent)}, which the schema describes. "

@@ -57,22 +57,30 @@ class CSVSource:
 
     @property
     def reading(self) -> str | None:
-        """What was found in the header, as a sentence; None if it is a comma and the double quote, or was stated."""
+        """What was found in the header, and the encoding, as a sentence; None if a comma and the double quote were
+        found, or it was stated."""
         found = []
         if self.dialect.delimiter is None and self.header.delimiter != ",":
             found.append(f"separated by {shown_delimiter(self.header.delimiter)}")
         if self.header.quote != '"':
             found.append(f"quoted by {self.header.quote}")
-        return f"{self.stream} was read as CSV {', '.join(found)}." if found else None
+        encoding = f"in {self.dialect.text_encoding.upper()}"
+        return f"{self.stream} was read as CSV {', '.join([*found, encoding])}." if found else None
 
     def hint(self, wanted: Sequence[str]) -> str:
         """What is probably wrong with the first line, without repeating it."""
+        return self.delimiter_hint(wanted) or (
+            "Does the file have a header? Write the attribute names into the first line."
+        )
+
+    def delimiter_hint(self, wanted: Sequence[str]) -> str | None:
+        """The delimiter by which the first line would have a wanted name, as advice."""
         for delimiter in DELIMITERS:
             others = self._header(delimiter).names
             if delimiter != self.header.delimiter and any(name.strip() in wanted for name in others):
                 shown = shown_delimiter(delimiter)
                 return f"Its fields seem to be separated by {shown}: pass --delimiter {shown}."
-        return "Does the file have a header? Write the attribute names into the first line."
+        return None
 
     def _header(self, delimiter: str | None) -> HeaderLine:
         try:
