@@ -1,9 +1,11 @@
 """If a run ends early, the error states in an attribute and in its message whether the run was charged."""
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import BaseModel, PlainSerializer
+from pydantic_core import PydanticSerializationError
 
 from scumble.errors import Abort, BudgetError, ChargeOutcome, InputError, Interrupted, ScumbleError
 from scumble.flows.charge import aborting, reporting_charge
@@ -87,3 +89,22 @@ def test_a_failure_of_the_machine_says_what_was_charged() -> None:
     error = ended(OSError(28, "No space left on device"), begun=True, charged=True)
     assert error.charge == ChargeOutcome(begun=True, entry=ENTRY, abort=Abort.MACHINE)
     assert "No space left on device. Free disk space" in str(error) and "The charge stands" in str(error)
+
+
+def test_an_interrupt_that_a_library_wraps_is_one() -> None:
+    def interrupted(value: object) -> str:
+        raise KeyboardInterrupt
+
+    class Parameters(BaseModel):
+        epsilon: Annotated[int, PlainSerializer(interrupted)] = 1
+
+    with pytest.raises(PydanticSerializationError):
+        Parameters().model_dump(mode="json")
+
+    def run() -> None:
+        with reporting_charge() as charge:
+            charge.begun = True
+            Parameters().model_dump(mode="json")
+
+    with pytest.raises(Interrupted, match="It may have been charged"):
+        run()

@@ -104,9 +104,7 @@ def reporting_charge() -> Iterator[Charge]:
     try:
         yield charge
     except KeyboardInterrupt:
-        stopped = (Interrupted if charge.begun else ScumbleError)("Interrupted.")
-        stopped.charge = charge.outcome(Abort.INTERRUPT)
-        raise stopped from None
+        raise _stopped(charge) from None
     except ScumbleError as error:
         if charge.receipt is not None:
             error.charge = charge.outcome(error.abort or Abort.BUG)
@@ -117,5 +115,21 @@ def reporting_charge() -> Iterator[Charge]:
         failed.charge = charge.outcome(Abort.MACHINE)
         raise failed from error
     except BaseException as error:
+        if _is_interrupt(error):
+            raise _stopped(charge) from None
         error.add_note(str(charge.outcome(Abort.BUG)))
         raise
+
+
+def _stopped(charge: Charge) -> ScumbleError:
+    stopped = (Interrupted if charge.begun else ScumbleError)("Interrupted.")
+    stopped.charge = charge.outcome(Abort.INTERRUPT)
+    return stopped
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Whether an interrupt caused the error: a library that calls a function of ours may wrap it, as pydantic does."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__cause__ or cause.__context__
+    return cause is not None
