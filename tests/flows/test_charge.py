@@ -9,6 +9,8 @@ from pydantic_core import PydanticSerializationError
 
 from scumble.errors import Abort, BudgetError, ChargeOutcome, InputError, Interrupted, ScumbleError
 from scumble.flows.charge import aborting, reporting_charge
+from scumble.joint.network.connection import PartyLost
+from scumble.joint.network.wire import Ending
 from scumble.privacy.ledger import Receipt
 
 ENTRY = "0123456789abcdef" * 4
@@ -56,6 +58,13 @@ def test_a_stated_reason_is_kept() -> None:
         raise InputError("The table is wrong.")
     error = ended(caught.value, begun=True, charged=True)
     assert error.charge is not None and error.charge.abort is Abort.SOURCE
+
+
+def test_a_party_lost_while_rows_are_read_is_not_a_fault_of_the_table() -> None:
+    with pytest.raises(PartyLost) as caught, aborting(Abort.SOURCE):
+        raise PartyLost("east could not continue.", party=1, ending=Ending.FAILED)
+    error = ended(caught.value, begun=True, charged=True)
+    assert error.charge is not None and error.charge.abort is Abort.PARTY
 
 
 def test_a_published_release_is_named() -> None:

@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Callable
 from typing import Protocol
 
-from scumble.errors import InputError, ScumbleError
+from scumble.errors import Abort, InputError, ScumbleError
 from scumble.joint.network.wire import (
     LAYOUT,
     Ending,
@@ -33,7 +33,10 @@ class PartyLost(ScumbleError):
     """The run ended because of one party, which the message names. `party` is its number."""
 
     def __init__(self, message: str, *, party: int, ending: Ending) -> None:
-        super().__init__(f"{message} When all parties are available again, every party can continue with --resume.")
+        super().__init__(
+            f"{message} When all parties are available again, every party can continue with --resume.",
+            abort=Abort.PARTY,
+        )
         self.party = party
         self.ending = ending
 
@@ -42,7 +45,7 @@ class Disagreement(InputError):
     """A party showed a certificate that is not in our agreement, or has a different agreement."""
 
     def __init__(self, message: str, *, party: int) -> None:
-        super().__init__(message)
+        super().__init__(message, abort=Abort.PARTY)
         self.party = party
         self.ending = Ending.DIFFERS
 
