@@ -63,8 +63,10 @@ def released(folder: Path) -> Path:
 
 
 def check_scores(scores: dict[str, Any]) -> None:
-    assert set(scores) == {"accuracy", "auc"}
-    assert 0 <= scores["accuracy"] <= 1
+    assert set(scores) == {"accuracy", "auc", "balanced_accuracy", "balanced_accuracy_weighted", "recall"}
+    for name in ("accuracy", "balanced_accuracy", "balanced_accuracy_weighted"):
+        assert 0 <= scores[name] <= 1
+    assert scores["balanced_accuracy"] == pytest.approx(sum(scores["recall"].values()) / len(scores["recall"]))
     assert scores["auc"] is None or 0 <= scores["auc"] <= 1
 
 

@@ -172,8 +172,13 @@ def test_a_peer_gets_the_same_rows_and_is_judged_the_same(fake_peers: Callable[[
     )
     assert [each.accuracy for each in mine] == [each.accuracy for each in raw]
     assert [each.auc for each in mine] == [each.auc for each in raw]
+    assert [each.recall for each in mine] == [each.recall for each in raw]
+    assert [each.balanced_accuracy_weighted for each in mine] == [each.balanced_accuracy_weighted for each in raw]
     assert {each.cpu_seconds for each in mine} == {7.5}
     assert [(each.classifier, each.accuracy, each.auc) for each in model] == [("own", 1.0, 1.0)] * 2
+    for each in model:
+        assert each.balanced_accuracy == each.balanced_accuracy_weighted == 1.0
+        assert set(each.recall.values()) == {1.0}
     calls = fake_peers()
     assert sorted((each["peer"], each["seed"]) for each in calls) == [
         ("aim", 0),

@@ -7,8 +7,8 @@ it stopped, adding a split runs only that split, and outcomes of older code are 
 Use public tables only: raw rows are read for testing, and no ledger is charged.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,9 @@ class TrialOutcome:
     accuracy: float
     auc: float | None
     cpu_seconds: float
+    balanced_accuracy: float | None = None
+    balanced_accuracy_weighted: float | None = None
+    recall: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

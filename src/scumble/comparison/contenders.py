@@ -21,7 +21,7 @@ from scumble.flows.evaluate import training_sample
 from scumble.flows.release import run
 from scumble.methods import method_named
 from scumble.mining.benchmark.sample import Sample
-from scumble.mining.benchmark.scores import accuracy, area_under_curve, score
+from scumble.mining.benchmark.scores import class_shares, measures, score
 from scumble.model.schema import Schema
 from scumble.privacy.noise import PaidNoise
 
@@ -33,8 +33,8 @@ JOINT_METHOD = "diffgen"
 OWNERS = re.compile(r"together|(?P<way>joint|apart)-(?P<owners>[2-7])")
 """Names of the joint-release baselines: `together` (one owner has all rows), `joint-3`, `apart-3`."""
 
-Scores = Mapping[str, Mapping[str, float | None]]
-"""For each classifier: accuracy, AUC, and the CPU seconds spent on making the table or model."""
+Scores = Mapping[str, Mapping[str, Any]]
+"""For each classifier: the measures of its predictions, and the CPU seconds spent on making the table or model."""
 
 
 class Contender(Protocol):
@@ -203,14 +203,11 @@ class PeerMethod:
             return _judged(sample, train.schema, test, classifiers, fitted.cpu_seconds)
         assert fitted.probabilities is not None
         labels = test.sample(test.schema).labels.astype(np.int64)
-        ones = np.ones_like(labels)
-        return {
-            OWN: {
-                "accuracy": accuracy(fitted.probabilities.argmax(axis=1), labels, ones),
-                "auc": area_under_curve(fitted.probabilities, labels, ones),
-                "cpu_seconds": fitted.cpu_seconds,
-            }
-        }
+        classes = train.schema.classes
+        # A model publishes no class shares, so the true ones are used, as if they were public.
+        shares = class_shares(train.sample(train.schema), len(classes))
+        values = measures(fitted.probabilities, labels, np.ones_like(labels), shares=shares, classes=classes)
+        return {OWN: {**values, "cpu_seconds": fitted.cpu_seconds}}
 
 
 def _judged(

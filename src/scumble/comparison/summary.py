@@ -15,6 +15,8 @@ from scumble.comparison.contenders import OWN
 CONFIDENCE = 0.95
 MEASURES: Mapping[str, Callable[[TrialOutcome], float | None]] = {
     "accuracy": lambda outcome: outcome.accuracy,
+    "balanced_accuracy": lambda outcome: outcome.balanced_accuracy,
+    "balanced_accuracy_weighted": lambda outcome: outcome.balanced_accuracy_weighted,
     "auc": lambda outcome: outcome.auc,
 }
 

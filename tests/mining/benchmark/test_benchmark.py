@@ -1,7 +1,9 @@
 """The mining room: laws of samples, folds, pruning and scores against readable twins, and what a classifier must do."""
 
 import json
+import warnings
 from decimal import Decimal
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import balanced_accuracy_score, recall_score
 from sklearn.tree import DecisionTreeClassifier
 
 from scumble.engines.coding import code_blocks
@@ -19,7 +22,17 @@ from scumble.mining.benchmark import pruning
 from scumble.mining.benchmark.classifiers import CLASSIFIERS
 from scumble.mining.benchmark.encoding import encode
 from scumble.mining.benchmark.sample import sample_of_counts
-from scumble.mining.benchmark.scores import Sample, area_under_curve, majority_accuracy, score
+from scumble.mining.benchmark.scores import (
+    Sample,
+    area_under_curve,
+    balanced_accuracy,
+    class_shares,
+    majority_accuracy,
+    measures,
+    recalls,
+    score,
+    weighted_predictions,
+)
 from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Node, Tree
@@ -208,6 +221,72 @@ def test_auc_is_the_chance_of_ranking_a_pair_rightly(rows: list[tuple[int, ...]]
     assert found is None if None in areas else found == pytest.approx(np.mean(areas))
 
 
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(1, 5)), min_size=1, max_size=25))
+def test_recalls_and_balanced_accuracy_are_those_of_scikit_learn(rows: list[tuple[int, int, int]]) -> None:
+    predicted, labels, counts = np.array(rows).T
+    present = sorted(set(labels.tolist()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about predicted classes without test records
+        twin = recall_score(labels, predicted, labels=present, average=None, sample_weight=counts, zero_division=0)
+        balanced = balanced_accuracy_score(labels, predicted, sample_weight=counts)
+    found = recalls(predicted, labels, counts)
+    assert list(found) == present
+    assert list(found.values()) == pytest.approx(list(twin))
+    assert balanced_accuracy(predicted, labels, counts) == pytest.approx(balanced)
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3).filter(any), min_size=1, max_size=20),
+    st.lists(st.integers(0, 9), min_size=3, max_size=3),
+)
+def test_weighted_predictions_are_the_largest_multiples_of_the_shares(votes: list[list[int]], train: list[int]) -> None:
+    """The twin has exact fractions, so it also finds the first class among ties."""
+    labels = np.repeat(np.arange(3), train)
+    shares = class_shares(Sample(codes=np.zeros((len(labels), 2), dtype=np.int64), labels=labels), 3)
+    assert shares == pytest.approx([share / max(sum(train), 1) for share in train])
+    probabilities = np.array([[vote / sum(row) for vote in row] for row in votes])
+    twin = []
+    for row in votes:
+        ratios = [
+            Fraction(vote * sum(train), sum(row) * share) if share else 0
+            for vote, share in zip(row, train, strict=True)
+        ]
+        twin.append(ratios.index(max(ratios)))
+    assert weighted_predictions(probabilities, shares).tolist() == twin
+
+
+def test_weighted_predictions_are_those_of_balanced_class_weights() -> None:
+    """A tree with one leaf for each value of its only feature: class weights change its odds, but not its leaves."""
+    generator = np.random.default_rng(11)
+    feature = np.arange(997) % 20
+    labels = np.minimum((generator.random(997) * (25 + feature) / 20).astype(np.int64), 2) * (feature % 3 > 0)
+    shares = np.bincount(labels) / len(labels)
+    assert shares.min() < 0.15
+    column = feature[:, np.newaxis]
+    plain = DecisionTreeClassifier().fit(column, labels)
+    balanced = DecisionTreeClassifier(class_weight="balanced").fit(column, labels)
+    assert not np.array_equal(plain.predict(column), balanced.predict(column))
+    assert np.array_equal(weighted_predictions(plain.predict_proba(column), shares), balanced.predict(column))
+
+
+def test_calibrated_probabilities_keep_a_rare_class_only_if_they_are_weighted() -> None:
+    """One record in ten is rare; half of these have probability 0.4, the rest of all records about 0.05."""
+    labels = np.repeat([0, 1], [900, 100])
+    rare = np.where(np.arange(1000) < 75, 0.4, 0.05)
+    rare[900:950] = 0.4
+    found = measures(
+        np.stack([1 - rare, rare], axis=1),
+        labels,
+        np.ones(1000, dtype=np.int64),
+        shares=np.array([0.9, 0.1]),
+        classes=("well", "ill"),
+    )
+    assert found["accuracy"] == 0.9
+    assert found["recall"] == {"well": 1.0, "ill": 0.0}
+    assert found["balanced_accuracy"] == 0.5
+    assert found["balanced_accuracy_weighted"] == pytest.approx((825 / 900 + 0.5) / 2)
+
+
 @settings(max_examples=10)
 @given(samples(), samples(least=1), st.randoms(use_true_random=False))
 def test_weights_are_repetitions_and_order_is_nothing(train: Sample, test: Sample, shuffler: object) -> None:
@@ -216,8 +295,8 @@ def test_weights_are_repetitions_and_order_is_nothing(train: Sample, test: Sampl
     weighted, written_out = score(train, test, SCHEMA), score(expanded(train, order), expanded(test), SCHEMA)
     assert weighted["pruning"] == written_out["pruning"]
     for name in CLASSIFIERS:
-        assert weighted[name]["accuracy"] == pytest.approx(written_out[name]["accuracy"], abs=1e-12)
-        assert weighted[name]["auc"] == pytest.approx(written_out[name]["auc"], abs=1e-12)
+        for key, value in weighted[name].items():
+            assert value == pytest.approx(written_out[name][key], abs=1e-12), key
     assert majority_accuracy(train, test) == pytest.approx(majority_accuracy(expanded(train, order), expanded(test)))
 
 
@@ -230,7 +309,13 @@ def test_a_planted_rule_is_found() -> None:
     train = Sample(codes=codes[:2000], labels=labels[:2000])
     clean = Sample(codes=codes[2000:], labels=truth[2000:])
     found = score(train, clean, schema)
-    assert found["tree"] == {"accuracy": 1.0, "auc": 1.0}
+    assert found["tree"] == {
+        "accuracy": 1.0,
+        "auc": 1.0,
+        "balanced_accuracy": 1.0,
+        "balanced_accuracy_weighted": 1.0,
+        "recall": {"class 0": 1.0, "class 1": 1.0},
+    }
     assert found["boosting"]["accuracy"] > 0.99
     assert found["pruning"]["leaves"] == 3
 
@@ -256,7 +341,13 @@ def test_a_tree_on_pure_noise_is_pruned_to_the_majority(weight: int) -> None:
     test = Sample(codes=codes, labels=(generator.random(300) < 0.3).astype(np.int64))
     found = score(train, test, schema, classifiers=["tree"])
     assert found["pruning"]["leaves"] == 1
-    assert found["tree"] == {"accuracy": majority_accuracy(train, test), "auc": 0.5}
+    assert found["tree"] == {
+        "accuracy": majority_accuracy(train, test),
+        "auc": 0.5,
+        "balanced_accuracy": 0.5,
+        "balanced_accuracy_weighted": 0.5,
+        "recall": {"class 0": 1.0, "class 1": 0.0},
+    }
 
 
 def test_the_result_is_plain_data_and_contains_what_was_requested() -> None:
@@ -305,7 +396,9 @@ TEST = tiny([(0, 0, 0), (1, 1, 0), (2, 2, 1), (3, 0, 2)])
 def test_training_without_two_classes_predicts_a_constant(train: Sample, accuracy: float) -> None:
     found = score(train, TEST, SCHEMA)
     for name in CLASSIFIERS:
-        assert found[name] == {"accuracy": accuracy, "auc": 0.5}
+        assert (found[name]["accuracy"], found[name]["auc"]) == (accuracy, 0.5)
+        assert found[name]["balanced_accuracy"] == found[name]["balanced_accuracy_weighted"] == pytest.approx(1 / 3)
+        assert sorted(found[name]["recall"].values()) == [0, 0, 1]
     assert found["pruning"]["leaves"] == 1
     assert majority_accuracy(train, TEST) == accuracy
 
@@ -324,6 +417,12 @@ def test_a_class_that_training_never_saw_is_never_predicted() -> None:
     for name in CLASSIFIERS:
         assert found[name]["accuracy"] == pytest.approx(np.mean(train.labels == test.labels))
         assert 0 < found[name]["auc"] < 1
+        assert found[name]["recall"]["class 1"] == 0
+
+
+def test_a_class_without_test_records_has_no_recall() -> None:
+    found = score(TEST, tiny([(0, 0, 0), (3, 0, 2)]), SCHEMA)
+    assert set(found["tree"]["recall"]) == {"class 0", "class 2"}
 
 
 def test_one_class_in_the_test_has_no_auc() -> None:
