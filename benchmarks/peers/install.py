@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Creates the peers' environments in `.venv` next to this file, from their pinned requirements.
 
-    python3 benchmarks/peers/install.py                all of them, with Python 3.11 or 3.12
+    python3 benchmarks/peers/install.py                all of them, with Python 3.11
     python3 benchmarks/peers/install.py diffprivlib    one of them
 
 They need separate environments: pip finds no versions that suit all, and none of them runs with the packages that
@@ -17,6 +17,7 @@ HERE = Path(__file__).resolve().parent
 ENVIRONMENTS = {
     "dpmm": "from dpmm.models.aim import AIMGM",
     "diffprivlib": "import diffprivlib.models",
+    "interpret": "from interpret.privacy import DPExplainableBoostingClassifier",
     "mpyc": "from mpyc.runtime import mpc",
 }
 """For each environment a statement that only runs if the installation works."""
@@ -28,11 +29,8 @@ def main() -> int:
     if unknown:
         print(f"Unknown environment {unknown[0]!r}. Available: {', '.join(ENVIRONMENTS)}.", file=sys.stderr)
         return 2
-    if sys.version_info[:2] not in ((3, 11), (3, 12)):
-        print(
-            "The peers' pinned packages have wheels for Python 3.11 and 3.12. Run this with one of them.",
-            file=sys.stderr,
-        )
+    if sys.version_info[:2] != (3, 11):
+        print("The peers' pinned packages need Python 3.11 (dpmm none above it). Run this with it.", file=sys.stderr)
         return 2
     for name in wanted:
         folder = HERE / ".venv" / name

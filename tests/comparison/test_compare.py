@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from command_line import SCHEMA, people, scumble
 
@@ -16,6 +17,7 @@ from scumble.comparison.compare import Comparison, ComparisonResult, Trial, Tria
 from scumble.comparison.contenders import contender_of, digest_of_sources
 from scumble.comparison.files import chart, write_comparison
 from scumble.comparison.summary import Mean, mean_scores, paired_differences
+from scumble.comparison.tables import table_named
 from scumble.errors import InputError, ScumbleError
 
 FAKE_FIT = """
@@ -23,12 +25,13 @@ import json, sys
 import numpy as np
 settings = json.loads(sys.argv[3])
 with open(sys.argv[0] + ".log", "a") as log:
-    log.write(json.dumps(settings) + "\\n")
-with np.load(sys.argv[1]) as job:
-    train, test, sizes = job["train"], job["test"], job["sizes"]
+    with np.load(sys.argv[1]) as job:
+        train, test, sizes, in_order = (job[name] for name in ("train", "test", "sizes", "in_order"))
+    assert (np.concatenate([train, test]) < sizes).all()
+    log.write(json.dumps({**settings, "sizes": sizes.tolist(), "in_order": in_order.tolist()}) + "\\n")
 if settings["epsilon"] > 5:
     sys.exit("too much")
-if settings["peer"] == "logistic":
+if settings["peer"] in ("logistic", "dpebm"):
     result = {"probabilities": np.eye(sizes[-1])[test[:, -1]]}
 else:
     result = {"rows": train}
@@ -50,7 +53,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def fake_peers(work: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[dict[str, Any]]]:
     """A folder of fake peers, which return the training rows or the true test classes; and a log of their calls."""
     folder = work / "peers"
-    for name in ("dpmm", "diffprivlib"):
+    for name in ("dpmm", "diffprivlib", "interpret"):
         (folder / ".venv" / name / "bin").mkdir(parents=True)
         (folder / ".venv" / name / "bin" / "python").symlink_to(sys.executable)
     (folder / "fit.py").write_text(FAKE_FIT)
@@ -196,6 +199,68 @@ def test_a_fit_is_cached_even_if_its_scores_are_not(
     monkeypatch.setattr(contenders, "digest_of_sources", lambda *modules: "another scorer")
     compare(small("aim", splits=1, classifiers=("boosting",)), Path("cache"))
     assert len(fake_peers()) == 1
+
+
+def test_a_binned_peer_gets_bins_and_its_rows_are_scored_as_codes(
+    fake_peers: Callable[[], list[dict[str, Any]]],
+) -> None:
+    """The fake peer returns the binned rows; drawn back into codes, they are nearly as good as the raw rows."""
+    Path("fine.yaml").write_text(SCHEMA.replace("step: 10", "step: 1"))
+    comparison = small("aim", "aim-20", "dpebm-20", "raw", splits=1, tables=("people.csv@fine.yaml",))
+    result = compare(comparison, Path("cache"))
+    full, few, model, raw = result.outcomes
+    assert full.accuracy == raw.accuracy
+    assert few.accuracy == pytest.approx(raw.accuracy, abs=0.1)
+    assert (model.classifier, model.accuracy) == ("own", 1.0)
+    calls = fake_peers()
+    assert [(each["peer"], each["sizes"]) for each in calls] == [
+        ("aim", [100, 4, 2]),
+        ("aim", [20, 4, 2]),
+        ("dpebm", [20, 4, 2]),
+    ]
+    assert calls[0]["in_order"] == [1, 0, 0]
+    assert len(list(Path("cache").rglob("*.npz"))) == 3, "bins are part of the name of a cached fit"
+    assert compare(comparison, Path("cache")) == result
+    assert len(fake_peers()) == 3
+    train = table_named("people.csv@fine.yaml")
+    drawn = peers.fit(peers.PEERS["aim-20"], train, train, epsilon="1", seed=5, cache=Path("cache")).rows
+    assert drawn is not None
+    truth = train.sample(train.schema)
+    assert (drawn[:, 0] // 5 == truth.codes[:, 0] // 5).all(), "an age stays within its bin of five years"
+    assert len(np.unique(drawn[:, 0])) > 90
+    assert (drawn[:, 1] == truth.codes[:, 1]).all()
+
+
+def test_a_peer_for_two_classes_is_left_out_of_tables_with_more(
+    fake_peers: Callable[[], list[dict[str, Any]]],
+) -> None:
+    Path("three.yaml").write_text(SCHEMA.replace('["no", "yes"]', '["no", "yes", "perhaps"]'))
+    tables = ("people.csv@schema.yaml", "people.csv@three.yaml")
+    result = compare(small("raw", "dpebm", "dpebm-20", splits=1, tables=tables), Path("cache"))
+    assert [(each.table, each.contender) for each in result.outcomes] == [
+        (tables[0], "raw"),
+        (tables[0], "dpebm"),
+        (tables[0], "dpebm-20"),
+        (tables[1], "raw"),
+    ]
+    assert result.skipped[0] == (
+        "people.csv@three.yaml: dpebm predicts at most 2 classes, and 'income' has 3. "
+        "Compare it on tables with fewer classes."
+    )
+    table = table_named(tables[1])
+    with pytest.raises(InputError, match="dpebm-20 predicts at most 2 classes"):
+        peers.fit(peers.PEERS["dpebm-20"], table, table, epsilon="1", seed=0, cache=Path("cache"))
+    assert len(fake_peers()) == 2
+
+
+def test_models_alone_are_compared_without_a_plot(fake_peers: Callable[[], list[dict[str, Any]]]) -> None:
+    words = ["compare", "--data", "people.csv@schema.yaml", "--epsilon", "1", "--splits", "2", "--jobs", "1"]
+    shown = scumble(*words, "--contender", "logistic", "--contender", "dpebm", "--out", "here")
+    assert shown.code == 0
+    assert "comparison.md" in shown.out
+    assert "comparison.svg" not in shown.out
+    assert not Path("here/comparison.svg").exists()
+    assert len(fake_peers()) == 4
 
 
 def test_a_failed_peer_leaves_no_outcome(fake_peers: Callable[[], list[dict[str, Any]]]) -> None:

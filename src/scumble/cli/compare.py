@@ -12,7 +12,7 @@ from scumble.methods import METHODS
 
 USUAL_OUT = Path("scumble-compare")
 OWNERS = "joint-N and apart-N (N owners, 2 to 7), together (one owner of all rows)"
-CONTENDERS = f"{', '.join(method.name for method in METHODS)}, raw, {OWNERS}, {', '.join(PEERS)}"
+CONTENDERS = f"{', '.join(method.name for method in METHODS)}, raw, {OWNERS}, other projects' {', '.join(PEERS)}"
 
 
 def compare(
@@ -91,4 +91,5 @@ def _print(summary: dict[str, Any], folder: Path) -> None:
             ["eps", "contender", *(f"{classifier} {measure}" for classifier, measure in measures)],
             [[*key, *(cells.get(measure, "") for measure in measures)] for key, cells in rows.items()],
         )
-    out.print(f"Differences: {folder / 'comparison.md'}. Plot: {folder / 'comparison.svg'}.")
+    plot = folder / "comparison.svg"
+    out.print(f"Differences: {folder / 'comparison.md'}." + (f" Plot: {plot}." if plot.exists() else ""))

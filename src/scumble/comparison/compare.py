@@ -138,14 +138,22 @@ class ComparisonResult:
 def compare(
     comparison: Comparison, cache: Path, *, jobs: int = 1, progress: Progress | None = None
 ) -> ComparisonResult:
-    """Run what is not cached yet. Contenders that are not installed are left out and listed in `skipped`."""
+    """Run what is not cached yet. What is not installed or does not suit a table is left out, with a reason."""
     report = progress or (lambda label, done, total: None)
     contenders = [contender_of(text) for text in comparison.contenders]
     reasons = [(contender, contender.unavailable_reason()) for contender in contenders]
     present = [contender for contender, reason in reasons if reason is None]
+    unsuited = {
+        (contender.label, table): f"{table}: {reason}"
+        for table in comparison.tables
+        for contender in present
+        if (reason := contender.unsuited_reason(table_named(table).schema)) is not None
+    }
     outcomes: list[TrialOutcome] = []
     waiting: list[Trial] = []
     for trial in _trials(comparison, present, cache):
+        if (trial.contender, trial.table) in unsuited:
+            continue
         known = {name: recall(trial.kept(name)) for name in trial.classifiers}
         outcomes += [TrialOutcome(**outcome) for outcome in known.values() if outcome is not None]
         missing = tuple(name for name, outcome in known.items() if outcome is None)
@@ -157,7 +165,7 @@ def compare(
     return ComparisonResult(
         comparison=comparison,
         outcomes=tuple(sorted(outcomes, key=comparison.place)),
-        skipped=tuple(reason for _, reason in reasons if reason is not None),
+        skipped=(*(reason for _, reason in reasons if reason is not None), *unsuited.values()),
     )
 
 

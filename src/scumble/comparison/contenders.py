@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import scumble
-from scumble.comparison import peers, several_owners
+from scumble.comparison import binning, peers, several_owners
 from scumble.comparison.trials import CodedTable
 from scumble.engines.memory import MemoryEngine
 from scumble.errors import InputError
@@ -61,6 +61,9 @@ class Contender(Protocol):
     def unavailable_reason(self) -> str | None:
         """Why it cannot run here; None if it can."""
 
+    def unsuited_reason(self, schema: Schema) -> str | None:
+        """Why it cannot run on tables of this schema; None if it can."""
+
     def scores(
         self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, classifiers: tuple[str, ...], kept: Path
     ) -> Scores: ...
@@ -81,6 +84,10 @@ class OurMethod:
         return digest_of_sources(type(method_named(self.method)).__module__, *JUDGE)
 
     def unavailable_reason(self) -> str | None:
+        return None
+
+    def unsuited_reason(self, schema: Schema) -> str | None:
+        del schema
         return None
 
     def scores(
@@ -129,6 +136,10 @@ class SeveralOwners:
     def unavailable_reason(self) -> str | None:
         return None
 
+    def unsuited_reason(self, schema: Schema) -> str | None:
+        del schema
+        return None
+
     def scores(
         self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, classifiers: tuple[str, ...], kept: Path
     ) -> Scores:
@@ -162,6 +173,10 @@ class RawRows:
     def unavailable_reason(self) -> str | None:
         return None
 
+    def unsuited_reason(self, schema: Schema) -> str | None:
+        del schema
+        return None
+
     def scores(
         self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, classifiers: tuple[str, ...], kept: Path
     ) -> Scores:
@@ -189,10 +204,13 @@ class PeerMethod:
         return self.peer.guarantee
 
     def version(self) -> str:
-        return digest_of_sources(*JUDGE)
+        return digest_of_sources(binning.__name__, *JUDGE)
 
     def unavailable_reason(self) -> str | None:
         return peers.unavailable_reason(self.peer)
+
+    def unsuited_reason(self, schema: Schema) -> str | None:
+        return peers.unsuited_reason(self.peer, schema)
 
     def scores(
         self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, classifiers: tuple[str, ...], kept: Path
@@ -220,8 +238,9 @@ def _judged(
 def contender_of(text: str) -> Contender:
     """A contender as written on the command line: `raw`, a peer's name, a method's name, or a method with parameters.
 
-    `joint-3` is one joint release of three owners, `apart-3` the union of three separate releases, and `together` one
-    owner's release of all rows. All three use the method and the default parameters of joint releases.
+    `aim-20` is the peer `aim` on at most twenty public bins of each attribute. `joint-3` is one joint release of three
+    owners, `apart-3` the union of three separate releases, and `together` one owner's release of all rows. These three
+    use the method and the default parameters of joint releases.
 
     >>> contender_of("diffgen:selection=published,rounds=10").parameters
     {'selection': 'published', 'rounds': '10'}

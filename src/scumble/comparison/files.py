@@ -32,8 +32,11 @@ def write_comparison(result: ComparisonResult, folder: Path, *, reference: str |
     }
     (folder / "comparison.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     (folder / "comparison.md").write_text(comparison_page(result, lines, against), encoding="utf-8")
-    if lines:
-        write_svg(chart(result, lines), folder / "comparison.svg")
+    picture = chart(result, lines)
+    if picture.panels:
+        write_svg(picture, folder / "comparison.svg")
+    else:
+        (folder / "comparison.svg").unlink(missing_ok=True)
     return summary
 
 

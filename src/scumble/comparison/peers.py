@@ -1,7 +1,8 @@
 """Runs methods of other projects (peers), each in its own Python environment. See `benchmarks/peers`.
 
 A peer receives the training rows as codes of the public schema, so it has the same grids and categories as scumble's
-methods. A fit takes minutes, so it is cached by rows, budget, seed and pinned packages.
+methods. Each peer has a second entry, such as `aim-20`, that receives at most twenty public bins of each attribute. A
+fit takes minutes, so it is cached by rows, bins, budget, seed and pinned packages.
 """
 
 import hashlib
@@ -10,7 +11,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -18,9 +19,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from scumble.comparison.binning import USUAL_BINS, Bins, public_bins
 from scumble.errors import InputError, ScumbleError
 from scumble.model.budget import parse_budget
 from scumble.model.counts import Integers
+from scumble.model.schema import Schema
+from scumble.privacy.noise import simulation
 
 if TYPE_CHECKING:
     from scumble.comparison.trials import CodedTable
@@ -35,37 +39,54 @@ USUAL_FOLDER = Path("benchmarks", "peers")
 class Peer:
     """A method of another package. If it trains a model instead of making a table, it is its own only classifier."""
 
-    name: str
+    method: str
     environment: str
     summary: str
     guarantee: str
     makes_table: bool = True
+    most_classes: int | None = None
+    """The largest number of classes that it can predict; None: any."""
+    most_bins: int | None = None
+    """The largest number of bins of an attribute that it receives; None: all codes of the public schema."""
+
+    @property
+    def name(self) -> str:
+        return self.method if self.most_bins is None else f"{self.method}-{self.most_bins}"
 
 
+_METHODS = (
+    Peer(
+        method="aim",
+        environment="dpmm",
+        summary="AIM (McKenna et al. 2022), dpmm's, default iterations",
+        guarantee=f"(eps, {DELTA}) under add-remove",
+    ),
+    Peer(
+        method="mst",
+        environment="dpmm",
+        summary="MST (McKenna et al. 2021), dpmm's, default iterations",
+        guarantee=f"(eps, {DELTA}) under add-remove",
+    ),
+    Peer(
+        method="logistic",
+        environment="diffprivlib",
+        summary="logistic regression, diffprivlib's: a model, not a table",
+        guarantee="eps under replace",
+        makes_table=False,
+    ),
+    Peer(
+        method="dpebm",
+        environment="interpret",
+        summary="DP-EBM (Nori et al. 2021), interpret's, default rounds: a model, not a table",
+        guarantee=f"(eps, {DELTA}) under add-remove; the number of rows and the categories that occur count as public",
+        makes_table=False,
+        most_classes=2,
+    ),
+)
 PEERS: Mapping[str, Peer] = {
-    peer.name: peer
-    for peer in (
-        Peer(
-            name="aim",
-            environment="dpmm",
-            summary="AIM (McKenna et al. 2022), dpmm's, default iterations",
-            guarantee=f"(eps, {DELTA}) under add-remove",
-        ),
-        Peer(
-            name="mst",
-            environment="dpmm",
-            summary="MST (McKenna et al. 2021), dpmm's, default iterations",
-            guarantee=f"(eps, {DELTA}) under add-remove",
-        ),
-        Peer(
-            name="logistic",
-            environment="diffprivlib",
-            summary="logistic regression, diffprivlib's: a model, not a table",
-            guarantee="eps under replace",
-            makes_table=False,
-        ),
-    )
+    peer.name: peer for method in _METHODS for peer in (method, replace(method, most_bins=USUAL_BINS))
 }
+"""Every peer on the full public grids, and on at most twenty public bins of each attribute."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,43 +115,81 @@ def unavailable_reason(peer: Peer) -> str | None:
     return None
 
 
+def unsuited_reason(peer: Peer, schema: Schema) -> str | None:
+    """Why a peer cannot run on tables of a schema; None if it can."""
+    classes = len(schema.classes)
+    if peer.most_classes is None or classes <= peer.most_classes:
+        return None
+    return (
+        f"{peer.name} predicts at most {peer.most_classes} classes, and {schema.target!r} has {classes}. "
+        "Compare it on tables with fewer classes."
+    )
+
+
 def fit(peer: Peer, train: "CodedTable", test: "CodedTable", *, epsilon: str, seed: int, cache: Path) -> Fitted:
-    """One fit, read from the cache if it was done before."""
-    kept = cache / f"{peer.name}-{_key(peer, train, test, epsilon, seed)}.npz"
+    """One fit, read from the cache if it was done before. Synthetic rows have codes of the full public grids."""
+    bins = bins_of_schema(train.schema, peer)
+    job = _job(train, test, bins)
+    kept = cache / f"{peer.name}-{_key(peer, job, epsilon, seed)}.npz"
     if not kept.exists():
-        problem = unavailable_reason(peer)
+        problem = unsuited_reason(peer, train.schema) or unavailable_reason(peer)
         if problem:
             raise InputError(problem)
         cache.mkdir(parents=True, exist_ok=True)
-        _run(peer, train, test, epsilon, seed, kept)
+        _run(peer, job, epsilon, seed, kept)
     with np.load(kept) as file:
+        rows = file.get("rows")
         return Fitted(
-            rows=file.get("rows"),
+            rows=None if rows is None else _drawn_codes(rows, bins, seed),
             probabilities=file.get("probabilities"),
             cpu_seconds=float(file["cpu_seconds"]),
         )
 
 
-def _run(peer: Peer, train: "CodedTable", test: "CodedTable", epsilon: str, seed: int, kept: Path) -> None:
+def bins_of_schema(schema: Schema, peer: Peer) -> tuple[Bins, ...]:
+    """The bins that a peer receives, predictors first and the class last, which always keeps its labels."""
+    return (
+        *(public_bins(attribute, peer.most_bins) for attribute in schema.predictors),
+        public_bins(schema[str(schema.target)], None),
+    )
+
+
+def _job(train: "CodedTable", test: "CodedTable", bins: tuple[Bins, ...]) -> dict[str, Integers]:
+    """The input of `fit.py`: rows in bins, the number of bins of each column, and whether their order has a meaning."""
+    attributes = [*train.schema.predictors, train.schema[str(train.schema.target)]]
+    return {
+        "train": _in_bins(train, bins),
+        "test": _in_bins(test, bins),
+        "sizes": np.array([each.number for each in bins], dtype=np.int64),
+        "in_order": np.array([attribute.in_order for attribute in attributes], dtype=np.int64),
+    }
+
+
+def _in_bins(table: "CodedTable", bins: tuple[Bins, ...]) -> Integers:
+    sample = table.sample(table.schema)
+    codes = (*sample.codes.T, sample.labels)
+    return np.stack([each.bins_of(column) for each, column in zip(bins, codes, strict=True)], axis=1)
+
+
+def _drawn_codes(rows: Integers, bins: tuple[Bins, ...], seed: int) -> Integers:
+    draw = simulation(seed)
+    return np.stack([each.draw_codes(column, draw) for each, column in zip(bins, rows.T, strict=True)], axis=1)
+
+
+def _run(peer: Peer, job: Mapping[str, Integers], epsilon: str, seed: int, kept: Path) -> None:
     settings = {
-        "peer": peer.name,
+        "peer": peer.method,
         "epsilon": float(parse_budget(epsilon)),
         "delta": float(parse_budget(DELTA, name="delta")),
         "seed": seed,
     }
-    attributes = [*train.schema.predictors, train.schema[str(train.schema.target)]]
     # One thread each: several fits run in parallel, and threads that spin while they wait would count as CPU time.
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     with TemporaryDirectory(dir=kept.parent) as folder:
-        job, result = Path(folder, "job.npz"), Path(folder, "result.npz")
-        np.savez_compressed(
-            job,
-            train=_with_class_last(train),
-            test=_with_class_last(test),
-            sizes=np.array([attribute.domain.size for attribute in attributes]),
-        )
+        source, result = Path(folder, "job.npz"), Path(folder, "result.npz")
+        np.savez_compressed(source, train=job["train"], test=job["test"], sizes=job["sizes"], in_order=job["in_order"])
         script = peers_folder() / "fit.py"
-        command = [str(each) for each in (_interpreter(peer), script, job, result, json.dumps(settings))]
+        command = [str(each) for each in (_interpreter(peer), script, source, result, json.dumps(settings))]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         if done.returncode:
             last = "\n".join(done.stderr.strip().splitlines()[-3:])
@@ -138,20 +197,15 @@ def _run(peer: Peer, train: "CodedTable", test: "CodedTable", epsilon: str, seed
         result.replace(kept)
 
 
-def _with_class_last(table: "CodedTable") -> Integers:
-    sample = table.sample(table.schema)
-    return np.concatenate([sample.codes, sample.labels[:, np.newaxis]], axis=1).astype(np.int64)
-
-
 def _interpreter(peer: Peer) -> Path:
     place = ("Scripts", "python.exe") if sys.platform == "win32" else ("bin", "python")
     return peers_folder().joinpath(".venv", peer.environment, *place)
 
 
-def _key(peer: Peer, train: "CodedTable", test: "CodedTable", epsilon: str, seed: int) -> str:
+def _key(peer: Peer, job: Mapping[str, Integers], epsilon: str, seed: int) -> str:
     pins = peers_folder() / f"requirements-{peer.environment}.txt"
     digest = hashlib.sha256(pins.read_bytes() if pins.exists() else b"")
-    digest.update(json.dumps([peer.name, epsilon, DELTA, seed]).encode())
-    for table in (train, test):
-        digest.update(_with_class_last(table).tobytes())
+    digest.update(json.dumps([peer.method, epsilon, DELTA, seed, {name: job[name].shape for name in job}]).encode())
+    for values in job.values():
+        digest.update(values.tobytes())
     return f"eps{epsilon.replace('/', 'over')}-split{seed}-{digest.hexdigest()[:16]}"
