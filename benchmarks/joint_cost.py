@@ -20,8 +20,8 @@ import pyarrow.csv as pacsv
 
 from scumble.charts import Chart, Panel, Point, Series, write_svg
 from scumble.comparison.cached_runs import keep, kept_path, recall
-from scumble.comparison.contenders import digest_of_sources
 from scumble.comparison.several_owners import joint_roles, split_among_owners
+from scumble.comparison.source_digest import digest_of_sources
 from scumble.comparison.trials import CodedTable
 from scumble.datasets import load
 from scumble.demo.rehearsal import rehearse

@@ -14,8 +14,9 @@ from command_line import SCHEMA, people, scumble
 from scumble.comparison import contenders, peers
 from scumble.comparison.cached_runs import run_all
 from scumble.comparison.compare import Comparison, ComparisonResult, Trial, TrialOutcome, compare
-from scumble.comparison.contenders import contender_of, digest_of_sources
+from scumble.comparison.contenders import contender_of
 from scumble.comparison.files import chart, write_comparison
+from scumble.comparison.source_digest import digest_of_sources
 from scumble.comparison.summary import Mean, mean_scores, paired_differences
 from scumble.comparison.tables import table_named
 from scumble.errors import InputError, ScumbleError
@@ -179,6 +180,8 @@ def test_a_peer_gets_the_same_rows_and_is_judged_the_same(fake_peers: Callable[[
     assert [each.balanced_accuracy_weighted for each in mine] == [each.balanced_accuracy_weighted for each in raw]
     assert {each.cpu_seconds for each in mine} == {7.5}
     assert [(each.classifier, each.accuracy, each.auc) for each in model] == [("own", 1.0, 1.0)] * 2
+    assert {(each.one_way, each.one_way_binned) for each in mine} == {(0.0, 0.0)}
+    assert {each.one_way for each in (*raw, *model)} == {None}, "neither publishes a table"
     for each in model:
         assert each.balanced_accuracy == each.balanced_accuracy_weighted == 1.0
         assert set(each.recall.values()) == {1.0}
@@ -338,6 +341,37 @@ def test_raw_rows_are_compared_at_every_epsilon_and_a_model_with_every_classifie
     }
 
 
+def test_of_one_way_distances_less_is_better() -> None:
+    """A measure of the table itself: one line for all classifiers, and the lower one is ahead."""
+    outcomes = [
+        outcome(name, split, 0.8, classifier=classifier, one_way=distance + 0.001 * split, one_way_binned=distance)
+        for name, distance in (("a", 0.1), ("b", 0.3))
+        for classifier in ("tree", "boosting")
+        for split in range(3)
+    ]
+    outcomes.append(outcome("logistic", 0, 0.8, classifier="own"))
+    lines = {(line.contender, line.classifier, line.measure): line for line in mean_scores(outcomes)}
+    assert lines["a", "", "one_way"].value.mean == pytest.approx(0.101)
+    assert lines["a", "", "one_way"].value.number == 3
+    assert lines["a", "", "one_way"].to_json()["lower_is_better"]
+    assert ("logistic", "", "one_way") not in lines
+    assert {measure for _, classifier, measure in lines if classifier == "tree"} == {"accuracy"}
+    found = {(each.other, each.measure): each for each in paired_differences(outcomes, "a")}
+    assert found["b", "one_way_binned"].value.mean == pytest.approx(-0.2)
+    assert found["b", "one_way_binned"].to_json()["verdict"] == "ahead"
+    assert ("logistic", "one_way") not in found
+    back = [each for each in paired_differences(outcomes, "b") if each.measure == "one_way_binned"]
+    assert [each.verdict for each in back] == ["behind"]
+
+
+def test_recalls_are_measures_of_their_own() -> None:
+    """A class without test records in one split has a mean over the others."""
+    outcomes = [outcome("a", 0, 0.8, recall={"no": 0.9, "yes": 0.2}), outcome("a", 1, 0.8, recall={"no": 0.7})]
+    found = {line.measure: line.value for line in mean_scores(outcomes)}
+    assert (found["recall:no"].mean, found["recall:no"].number) == (pytest.approx(0.8), 2)
+    assert (found["recall:yes"].mean, found["recall:yes"].number) == (0.2, 1)
+
+
 def test_the_files_agree_with_one_another() -> None:
     comparison = small("histograms", "raw", epsilons=("0.5", "2"), classifiers=("tree", "boosting"))
     result = compare(comparison, Path("cache"))
@@ -349,11 +383,14 @@ def test_the_files_agree_with_one_another() -> None:
     ]
     assert json.loads(Path("out/comparison.json").read_text()) == summary
     page = Path("out/comparison.md").read_text()
+    measures = {line["measure"] for line in summary["lines"]}
+    assert measures >= {"accuracy", "balanced_accuracy", "balanced_accuracy_weighted", "auc", "one_way"}
+    assert "lower is better" in page
     for line in summary["lines"]:
         scale, digits = (1, 4) if line["measure"] == "auc" else (100, 2)
         assert f"{scale * line['mean']:.{digits}f} ± {scale * line['band']:.{digits}f}" in page
     picture = Path("out/comparison.svg").read_text()
-    assert all(word in picture for word in ("histograms", "raw rows", "epsilon", "boosting"))
+    assert all(word in picture for word in ("histograms", "raw rows", "epsilon", "boosting", "lower is better"))
     write_comparison(result, Path("again"))
     assert Path("again/comparison.svg").read_text() == picture, "the same numbers give the same file"
 
@@ -379,5 +416,9 @@ def test_the_command(fake_peers: Callable[[], list[dict[str, Any]]]) -> None:
     shown = scumble(*words)
     assert shown.code == 0
     assert "histograms" in shown.out
+    assert all(
+        word in shown.out for word in ("balanced", "recall of each class", "one-way distance", "lower is better")
+    )
+    assert max(map(len, shown.out.splitlines())) <= 100
     assert len(fake_peers()) == 2, "the second run reads everything from the cache"
     assert scumble("compare", "--data", "nothing", "--splits", "1", "--jobs", "1").code == 2

@@ -1,6 +1,7 @@
 """`scumble compare`: compares methods on public tables."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -47,7 +48,7 @@ def compare(
     jobs: Annotated[int, typer.Option(help="Number of processes.", min=1)] = os.cpu_count() or 1,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
 ) -> None:
-    """Compare methods on public tables: accuracy and AUC over repeated random splits.
+    """Compare methods on public tables: accuracy, balanced accuracy and AUC over repeated random splits.
 
     No ledger is charged and the test rows are read raw: never compare methods on a private table that you will release.
     Results are cached, so an interrupted comparison resumes where it stopped.
@@ -77,19 +78,39 @@ def compare(
 
 
 def _print(summary: dict[str, Any], folder: Path) -> None:
+    """Print one table of scores for each data set and classifier, the recalls below it, and the one-way distances."""
+    from scumble.comparison.measures import MAIN, OF_TABLE, RECALL
+
+    bands = "" if len(summary["comparison"]["splits"]) < 2 else ", mean ± 95 % confidence band"
     for table in summary["comparison"]["tables"]:
         lines = [line for line in summary["lines"] if line["table"] == table]
-        measures = list(dict.fromkeys((line["classifier"], line["measure"]) for line in lines))
-        rows: dict[tuple[str, str], dict[tuple[str, str], str]] = {}
-        for line in lines:
-            scale, digits = (1, 4) if line["measure"] == "auc" else (100, 2)
-            band = "" if line["band"] is None else f" ± {scale * line['band']:.{digits}f}"
-            row = rows.setdefault((line["epsilon"] or "-", line["contender"]), {})
-            row[line["classifier"], line["measure"]] = f"{scale * line['mean']:.{digits}f}{band}"
-        print_table(
-            f"{table}: means and 95 % confidence bands",
-            ["eps", "contender", *(f"{classifier} {measure}" for classifier, measure in measures)],
-            [[*key, *(cells.get(measure, "") for measure in measures)] for key, cells in rows.items()],
-        )
+        for classifier in dict.fromkeys(line["classifier"] for line in lines if line["classifier"]):
+            here = [line for line in lines if line["classifier"] == classifier]
+            scores = [line for line in here if not line["measure"].startswith(RECALL)]
+            scores.sort(key=lambda line: line["measure"] not in MAIN)
+            _print_lines(f"{table}, {classifier}{bands}", scores)
+            recalls = [{**line, "band": None} for line in here if line["measure"].startswith(RECALL)]
+            _print_lines(f"{table}, {classifier}: recall of each class, %", recalls)
+        of_table = [line for line in lines if line["measure"] in OF_TABLE]
+        _print_lines(f"{table}: one-way distance, % (lower is better){bands}", of_table)
     plot = folder / "comparison.svg"
     out.print(f"Differences: {folder / 'comparison.md'}." + (f" Plot: {plot}." if plot.exists() else ""))
+
+
+def _print_lines(title: str, lines: Sequence[dict[str, Any]]) -> None:
+    from scumble.comparison.measures import RECALL, measure_named
+
+    measures = list(dict.fromkeys(line["measure"] for line in lines))
+    rows: dict[tuple[str, str], dict[str, str]] = {}
+    for line in lines:
+        row = rows.setdefault((line["epsilon"] or "-", line["contender"]), {})
+        row[line["measure"]] = measure_named(line["measure"]).text(line["mean"], line["band"])
+    if rows:
+        headings = [
+            name.removeprefix(RECALL) if name.startswith(RECALL) else measure_named(name).heading for name in measures
+        ]
+        print_table(
+            title,
+            ["eps", "contender", *headings],
+            [[*key, *(cells.get(measure, "") for measure in measures)] for key, cells in rows.items()],
+        )

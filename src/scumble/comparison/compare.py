@@ -37,6 +37,9 @@ class TrialOutcome:
     balanced_accuracy: float | None = None
     balanced_accuracy_weighted: float | None = None
     recall: Mapping[str, float] = field(default_factory=dict)
+    one_way: float | None = None
+    """The one-way distance of the published table from the training rows; None if no table is published."""
+    one_way_binned: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,19 +1,17 @@
 """The contenders of a comparison: a scumble method with parameters, a method of another project, or the raw rows."""
 
-import ast
-import hashlib
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-import scumble
 from scumble.comparison import binning, peers, several_owners
+from scumble.comparison.one_way import one_way_distances
+from scumble.comparison.source_digest import digest_of_sources
 from scumble.comparison.trials import CodedTable
 from scumble.engines.memory import MemoryEngine
 from scumble.errors import InputError
@@ -27,7 +25,7 @@ from scumble.privacy.noise import PaidNoise
 
 OWN = "own"
 """The classifier name for a contender that trains its own model instead of publishing a table."""
-JUDGE = ("scumble.mining.benchmark.scores", "scumble.engines.memory")
+JUDGE = ("scumble.mining.benchmark.scores", "scumble.comparison.one_way", "scumble.engines.memory")
 """The modules that every score depends on besides the contender's own code."""
 JOINT_METHOD = "diffgen"
 OWNERS = re.compile(r"together|(?P<way>joint|apart)-(?P<owners>[2-7])")
@@ -101,7 +99,9 @@ class OurMethod:
         plan = chosen.plan(train.schema, parameters)
         made = run(chosen, train.schema, parameters, engine, PaidNoise(), plan=plan)
         cpu_seconds = time.process_time() - began
-        return _judged(training_sample(made), made.tables[made.recommended], test, classifiers, cpu_seconds)
+        return _judged_table(
+            training_sample(made), made.tables[made.recommended], train, test, classifiers, cpu_seconds
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,7 +155,7 @@ class SeveralOwners:
         cpu_seconds = time.process_time() - began
         tables = [(training_sample(each), each.tables[each.recommended]) for each in made]
         sample, schema = tables[0] if self.jointly else several_owners.union(tables, train.schema, seed)
-        return _judged(sample, schema, test, classifiers, cpu_seconds)
+        return _judged_table(sample, schema, train, test, classifiers, cpu_seconds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,7 +218,7 @@ class PeerMethod:
         fitted = peers.fit(self.peer, train, test, epsilon=epsilon, seed=seed, cache=kept)
         if fitted.rows is not None:
             sample = Sample(codes=fitted.rows[:, :-1], labels=fitted.rows[:, -1])
-            return _judged(sample, train.schema, test, classifiers, fitted.cpu_seconds)
+            return _judged_table(sample, train.schema, train, test, classifiers, fitted.cpu_seconds)
         assert fitted.probabilities is not None
         labels = test.sample(test.schema).labels.astype(np.int64)
         classes = train.schema.classes
@@ -233,6 +233,21 @@ def _judged(
 ) -> Scores:
     result = score(sample, test.sample(schema), schema, classifiers=classifiers)
     return {name: {**result[name], "cpu_seconds": cpu_seconds} for name in classifiers}
+
+
+def _judged_table(
+    sample: Sample,
+    schema: Schema,
+    train: CodedTable,
+    test: CodedTable,
+    classifiers: tuple[str, ...],
+    cpu_seconds: float,
+) -> Scores:
+    """The scores of a published table: those of its classifiers and its one-way distances from the training rows."""
+    distances = one_way_distances(sample, schema, train.columns, train.schema)
+    of_table = {"one_way": distances.full, "one_way_binned": distances.binned}
+    scores = _judged(sample, schema, test, classifiers, cpu_seconds)
+    return {name: {**values, **of_table} for name, values in scores.items()}
 
 
 def contender_of(text: str) -> Contender:
@@ -264,30 +279,3 @@ def contender_of(text: str) -> Contender:
             label=text, owners=int(owners["owners"]), jointly=owners["way"] == "joint", parameters=parameters
         )
     return OurMethod(label=text, method=chosen.name, parameters=parameters)
-
-
-@cache
-def digest_of_sources(*modules: str) -> str:
-    """A digest of modules of this package and of everything they import from it, directly or indirectly."""
-    root = Path(str(scumble.__file__)).parent.parent
-    found: dict[str, bytes] = {}
-    waiting = list(modules)
-    while waiting:
-        name = waiting.pop()
-        path = root.joinpath(*name.split(".")).with_suffix(".py")
-        if name not in found and path.exists():
-            found[name] = path.read_bytes()
-            waiting += _imported(found[name])
-    digest = hashlib.sha256()
-    for name in sorted(found):
-        digest.update(name.encode() + b"\0" + found[name])
-    return digest.hexdigest()[:16]
-
-
-def _imported(source: bytes) -> Iterator[str]:
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom) and node.module is not None:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)

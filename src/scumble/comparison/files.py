@@ -9,11 +9,18 @@ from typing import Any
 from scumble.charts import Chart, Panel, Point, ReferenceLine, Series, write_svg
 from scumble.comparison.compare import ComparisonResult
 from scumble.comparison.contenders import OWN, contender_of
+from scumble.comparison.measures import SECTIONS, measure_named, section_of
 from scumble.comparison.recipes import RECIPES
-from scumble.comparison.summary import Difference, MeanScore, mean_scores, paired_differences
+from scumble.comparison.summary import TABLE, Difference, MeanScore, mean_scores, paired_differences
 
-PLOTTED = (("tree", "accuracy"), ("boosting", "accuracy"), ("boosting", "auc"))
-UNITS = {"accuracy": "accuracy, %", "auc": "AUC"}
+PLOTTED = (
+    ("tree", "accuracy"),
+    ("boosting", "accuracy"),
+    ("boosting", "auc"),
+    ("tree", "balanced_accuracy"),
+    ("boosting", "balanced_accuracy"),
+    (TABLE, "one_way"),
+)
 
 
 def write_comparison(result: ComparisonResult, folder: Path, *, reference: str | None = None) -> dict[str, Any]:
@@ -48,11 +55,12 @@ def _write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def comparison_page(result: ComparisonResult, lines: Sequence[MeanScore], against: Sequence[Difference]) -> str:
-    """Two tables for each data set: means with 95 % confidence bands, and differences with standard errors."""
+    """For each data set and section of measures: means with 95 % confidence bands, differences with standard errors."""
     splits = result.comparison.splits
     introduction = (
-        f"{len(splits)} random 2/3–1/3 splits, seeds {_ranges(splits)}. Accuracy in %, ± half the width of the "
-        "mean's 95 % confidence band. CPU: median seconds to make the table or model; training and scoring excluded."
+        f"{len(splits)} random 2/3–1/3 splits, seeds {_ranges(splits)}. Accuracy and balanced accuracy in %, "
+        "± half the width of the mean's 95 % confidence band. CPU: median seconds to make the table or model; "
+        "training and scoring excluded."
     )
     text = [introduction, "", "Privacy guarantee of each contender:", ""]
     text += [f"- {name}: {contender_of(name).guarantee}" for name in result.comparison.contenders]
@@ -60,18 +68,31 @@ def comparison_page(result: ComparisonResult, lines: Sequence[MeanScore], agains
     for table in result.comparison.tables:
         here = [line for line in lines if line.table == table]
         best = f" (best possible accuracy: {100 * RECIPES[table].best_accuracy:.1f} %)" if table in RECIPES else ""
-        text += ["", f"## {table}{best}", "", *_means_table(here)]
+        text += ["", f"## {table}{best}"]
         apart = [difference for difference in against if difference.table == table]
-        if apart:
-            text += ["", f"`{apart[0].reference}` minus the other, on the same splits (standard error):", ""]
-            text += _differences_table(apart)
+        for section in SECTIONS:
+            text += _section(
+                section,
+                [line for line in here if section_of(line.measure) == section],
+                [difference for difference in apart if section_of(difference.measure) == section],
+            )
     return "\n".join(text) + "\n"
+
+
+def _section(title: str, lines: Sequence[MeanScore], against: Sequence[Difference]) -> list[str]:
+    text = ["", f"### {title}"] if title and lines else []
+    if lines:
+        text += ["", *_means_table(lines)]
+    if against:
+        text += ["", f"`{against[0].reference}` minus the other, on the same splits (standard error):", ""]
+        text += _differences_table(against)
+    return text
 
 
 def _means_table(lines: Sequence[MeanScore]) -> list[str]:
     columns = list(dict.fromkeys((line.classifier, line.measure) for line in lines))
     rows = list(dict.fromkeys((line.epsilon, line.contender) for line in lines))
-    head = ["eps", "contender", *(f"{classifier} {measure}" for classifier, measure in columns), "splits", "CPU s"]
+    head = ["eps", "contender", *_headings(columns), "splits", "CPU s"]
     table = [_row(head), _row(["---"] * len(head))]
     for epsilon, contender in sorted(rows, key=lambda row: (row[0] != "", float(row[0] or 0))):
         found = {
@@ -89,7 +110,7 @@ def _means_table(lines: Sequence[MeanScore]) -> list[str]:
 def _differences_table(against: Sequence[Difference]) -> list[str]:
     columns = list(dict.fromkeys((each.classifier, each.measure) for each in against))
     rows = list(dict.fromkeys((each.epsilon, each.other) for each in against))
-    head = ["eps", "other", *(f"{classifier} {measure}" for classifier, measure in columns), "splits", "CPU ratio"]
+    head = ["eps", "other", *_headings(columns), "splits", "CPU ratio"]
     table = [_row(head), _row(["---"] * len(head))]
     for epsilon, other in sorted(rows, key=lambda row: float(row[0] or 0)):
         found = {
@@ -102,20 +123,23 @@ def _differences_table(against: Sequence[Difference]) -> list[str]:
     return table
 
 
+def _headings(columns: Sequence[tuple[str, str]]) -> list[str]:
+    return [f"{classifier} {measure_named(measure).heading}".strip() for classifier, measure in columns]
+
+
 def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    escaped = [cell.replace("|", "\\|") for cell in cells]
+    return f"| {' | '.join(escaped)} |"
 
 
 def _value(line: MeanScore) -> str:
-    if line.measure == "auc":
-        return f"{line.value.mean:.4f}" + ("" if line.value.band is None else f" ± {line.value.band:.4f}")
-    return f"{100 * line.value.mean:.2f}" + ("" if line.value.band is None else f" ± {100 * line.value.band:.2f}")
+    return measure_named(line.measure).text(line.value.mean, line.value.band)
 
 
 def _difference(each: Difference) -> str:
-    scale, digits = (1, 4) if each.measure == "auc" else (100, 2)
-    error = "" if each.value.error is None else f" ({scale * each.value.error:.{digits}f})"
-    return f"{scale * each.value.mean:+.{digits}f}{error} {each.verdict}"
+    measure = measure_named(each.measure)
+    error = "" if each.value.error is None else f" ({measure.text(each.value.error)})"
+    return f"{measure.scale * each.value.mean:+.{measure.digits}f}{error} {each.verdict}"
 
 
 def _ranges(numbers: Sequence[int]) -> str:
@@ -140,11 +164,11 @@ def chart(result: ComparisonResult, lines: Sequence[MeanScore]) -> Chart:
     count = len(result.comparison.splits)
     plural = "s" if count > 1 else ""
     note = f"mean of {count} random split{plural}, 95 % confidence bands" if count > 1 else "one random split"
-    return Chart(title="Accuracy and AUC of classifiers trained on each release", panels=tuple(panels), note=note)
+    return Chart(title="Classifiers trained on each release, and its one-way distance", panels=tuple(panels), note=note)
 
 
 def _panel(table: str, classifier: str, measure: str, lines: Sequence[MeanScore]) -> Panel:
-    scale = 100 if measure == "accuracy" else 1
+    scale = measure_named(measure).scale
     series = []
     for contender in dict.fromkeys(line.contender for line in lines if line.epsilon):
         points = [
@@ -164,10 +188,11 @@ def _panel(table: str, classifier: str, measure: str, lines: Sequence[MeanScore]
     if measure == "accuracy" and table in RECIPES:
         levels.append(ReferenceLine(label="best possible", y=scale * RECIPES[table].best_accuracy))
     return Panel(
-        title=f"{table}: {classifier}",
+        title=f"{table}: {classifier or 'published table'}",
         x_label="epsilon",
-        y_label=UNITS[measure],
+        y_label=measure_named(measure).axis,
         series=tuple(series),
         reference_lines=tuple(levels),
         logarithmic=True,
+        from_zero=measure_named(measure).lower_is_better,
     )

@@ -1,7 +1,7 @@
 """Summarizes a comparison: means with 95 % confidence bands, and paired differences between contenders."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import sqrt
 from statistics import fmean, median, stdev
@@ -11,14 +11,11 @@ from scipy.stats import t as student
 
 from scumble.comparison.compare import TrialOutcome
 from scumble.comparison.contenders import OWN
+from scumble.comparison.measures import BY_CLASSIFIER, OF_TABLE, RECALL, measure_named
 
 CONFIDENCE = 0.95
-MEASURES: Mapping[str, Callable[[TrialOutcome], float | None]] = {
-    "accuracy": lambda outcome: outcome.accuracy,
-    "balanced_accuracy": lambda outcome: outcome.balanced_accuracy,
-    "balanced_accuracy_weighted": lambda outcome: outcome.balanced_accuracy_weighted,
-    "auc": lambda outcome: outcome.auc,
-}
+TABLE = ""
+"""Instead of a classifier: the measure judges the published table itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +43,7 @@ class Mean:
 
 @dataclass(frozen=True, kw_only=True)
 class MeanScore:
-    """The mean of one measure for one contender, epsilon and classifier."""
+    """The mean of one measure for one contender, epsilon and classifier (empty for a measure of the table itself)."""
 
     table: str
     contender: str
@@ -59,7 +56,8 @@ class MeanScore:
 
     def to_json(self) -> dict[str, Any]:
         plain = asdict(self)
-        return {**{name: plain[name] for name in plain if name != "value"}, **plain["value"]}
+        rest = {name: plain[name] for name in plain if name != "value"}
+        return {**rest, **plain["value"], "lower_is_better": measure_named(self.measure).lower_is_better}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,40 +76,62 @@ class Difference:
 
     @property
     def verdict(self) -> str:
-        """`ahead` or `behind` if the mean is more than two standard errors from zero, otherwise `level`."""
+        """`ahead` or `behind` if the mean is more than two standard errors from zero, otherwise `level`.
+
+        Of a measure of which less is better, the reference is ahead if its score is lower.
+        """
         error = self.value.error
         if error is None or abs(self.value.mean) <= 2 * error:
             return "level" if error is not None else "one split"
-        return "ahead" if self.value.mean > 0 else "behind"
+        better = (self.value.mean > 0) != measure_named(self.measure).lower_is_better
+        return "ahead" if better else "behind"
 
     def to_json(self) -> dict[str, Any]:
         plain = asdict(self)
         rest = {name: plain[name] for name in plain if name not in {"value", "cpu_ratio"}}
-        return {**rest, **plain["value"], "verdict": self.verdict, "cpu_ratio": self.cpu_ratio}
+        return {
+            **rest,
+            **plain["value"],
+            "verdict": self.verdict,
+            "cpu_ratio": self.cpu_ratio,
+            "lower_is_better": measure_named(self.measure).lower_is_better,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Scored:
+    """The values of all measures of one classifier, or of the table itself, on one split."""
+
+    table: str
+    contender: str
+    epsilon: str
+    classifier: str
+    split: int
+    values: Mapping[str, float]
+    cpu_seconds: float
 
 
 def mean_scores(outcomes: Iterable[TrialOutcome]) -> list[MeanScore]:
-    """One mean for each table, contender, epsilon, classifier and measure, in the order of the outcomes."""
-    groups: dict[tuple[str, str, str, str], list[TrialOutcome]] = defaultdict(list)
-    for outcome in outcomes:
-        groups[outcome.table, outcome.contender, outcome.epsilon, outcome.classifier].append(outcome)
-    lines = []
-    for (table, contender, epsilon, classifier), group in groups.items():
-        for measure, read in MEASURES.items():
-            values = [value for outcome in group if (value := read(outcome)) is not None]
-            if values:
-                lines.append(
-                    MeanScore(
-                        table=table,
-                        contender=contender,
-                        epsilon=epsilon,
-                        classifier=classifier,
-                        measure=measure,
-                        value=Mean.of(values),
-                        cpu_seconds=median(outcome.cpu_seconds for outcome in group),
-                    )
-                )
-    return lines
+    """One mean for each table, contender, epsilon, classifier and measure, in the order of the outcomes.
+
+    The measures of published tables come last.
+    """
+    groups: dict[tuple[str, str, str, str], list[_Scored]] = defaultdict(list)
+    for each in _scored(outcomes):
+        groups[each.table, each.contender, each.epsilon, each.classifier].append(each)
+    return [
+        MeanScore(
+            table=table,
+            contender=contender,
+            epsilon=epsilon,
+            classifier=classifier,
+            measure=measure,
+            value=Mean.of([each.values[measure] for each in group if measure in each.values]),
+            cpu_seconds=median(each.cpu_seconds for each in group),
+        )
+        for (table, contender, epsilon, classifier), group in groups.items()
+        for measure in _measures(group)
+    ]
 
 
 def paired_differences(outcomes: Sequence[TrialOutcome], reference: str) -> list[Difference]:
@@ -119,16 +139,17 @@ def paired_differences(outcomes: Sequence[TrialOutcome], reference: str) -> list
 
     Raw rows are compared at every epsilon. A contender with its own model is compared with every classifier.
     """
-    mine = {_place(outcome): outcome for outcome in outcomes if outcome.contender == reference}
+    scored = _scored(outcomes)
+    mine = {_place(each): each for each in scored if each.contender == reference}
     settings = list(dict.fromkeys((table, epsilon, classifier) for table, epsilon, classifier, _ in mine))
-    others = list(dict.fromkeys(outcome.contender for outcome in outcomes if outcome.contender != reference))
+    others = list(dict.fromkeys(each.contender for each in scored if each.contender != reference))
     found = []
     for other in others:
-        theirs = {_place(outcome): outcome for outcome in outcomes if outcome.contender == other}
+        theirs = {_place(each): each for each in scored if each.contender == other}
         for table, epsilon, classifier in settings:
             pairs = [
-                (outcome, match)
-                for (t, e, c, split), outcome in mine.items()
+                (each, match)
+                for (t, e, c, split), each in mine.items()
                 if (t, e, c) == (table, epsilon, classifier)
                 and (match := _match(theirs, table, epsilon, classifier, split)) is not None
             ]
@@ -143,27 +164,70 @@ def paired_differences(outcomes: Sequence[TrialOutcome], reference: str) -> list
                     value=Mean.of(values),
                     cpu_ratio=_ratio(pairs),
                 )
-                for measure, read in MEASURES.items()
-                if (values := [a - b for x, y in pairs if (a := read(x)) is not None and (b := read(y)) is not None])
+                for measure in _measures([each for each, _ in pairs])
+                if (
+                    values := [
+                        one.values[measure] - two.values[measure]
+                        for one, two in pairs
+                        if measure in one.values and measure in two.values
+                    ]
+                )
             ]
     return found
 
 
-def _place(outcome: TrialOutcome) -> tuple[str, str, str, int]:
-    return outcome.table, outcome.epsilon, outcome.classifier, outcome.split
+def _scored(outcomes: Iterable[TrialOutcome]) -> list[_Scored]:
+    """The measures of each outcome, then those of each table: a table has one outcome for each of its classifiers."""
+    by_classifier, tables = [], defaultdict(list)
+    for outcome in outcomes:
+        values = _present(outcome, BY_CLASSIFIER)
+        values |= {f"{RECALL}{label}": value for label, value in outcome.recall.items()}
+        by_classifier.append(_of(outcome, outcome.classifier, values))
+        tables[outcome.table, outcome.contender, outcome.epsilon, outcome.split].append(outcome)
+    of_tables = []
+    for group in tables.values():
+        # Outcomes of one run have the same table. Outcomes of different runs have different ones, and share in it.
+        found = [values for outcome in group if (values := _present(outcome, OF_TABLE))]
+        if found:
+            of_tables.append(_of(group[0], TABLE, {name: fmean(each[name] for each in found) for name in found[0]}))
+    return by_classifier + of_tables
+
+
+def _of(outcome: TrialOutcome, classifier: str, values: Mapping[str, float]) -> _Scored:
+    return _Scored(
+        table=outcome.table,
+        contender=outcome.contender,
+        epsilon=outcome.epsilon,
+        classifier=classifier,
+        split=outcome.split,
+        values=values,
+        cpu_seconds=outcome.cpu_seconds,
+    )
+
+
+def _present(outcome: TrialOutcome, names: Iterable[str]) -> dict[str, float]:
+    return {name: value for name in names if (value := getattr(outcome, name)) is not None}
+
+
+def _measures(group: Iterable[_Scored]) -> list[str]:
+    return list(dict.fromkeys(measure for each in group for measure in each.values))
+
+
+def _place(each: _Scored) -> tuple[str, str, str, int]:
+    return each.table, each.epsilon, each.classifier, each.split
 
 
 def _match(
-    theirs: Mapping[tuple[str, str, str, int], TrialOutcome], table: str, epsilon: str, classifier: str, split: int
-) -> TrialOutcome | None:
+    theirs: Mapping[tuple[str, str, str, int], _Scored], table: str, epsilon: str, classifier: str, split: int
+) -> _Scored | None:
     for budget in (epsilon, ""):
-        for name in (classifier, OWN):
+        for name in (classifier,) if classifier == TABLE else (classifier, OWN):
             if (table, budget, name, split) in theirs:
                 return theirs[table, budget, name, split]
     return None
 
 
-def _ratio(pairs: Sequence[tuple[TrialOutcome, TrialOutcome]]) -> float | None:
+def _ratio(pairs: Sequence[tuple[_Scored, _Scored]]) -> float | None:
     ours = median(ours.cpu_seconds for ours, _ in pairs) if pairs else 0.0
     theirs = median(theirs.cpu_seconds for _, theirs in pairs) if pairs else 0.0
     return theirs / ours if ours > 0 and theirs > 0 else None

@@ -1,0 +1,64 @@
+"""The measures of a comparison: how each is called, shown and ranked.
+
+Most judge a classifier that was trained on a contender's table. The one-way distances judge the table itself, whatever
+is trained on it. They are the only ones of which less is better.
+"""
+
+from dataclasses import dataclass
+
+RECALL = "recall:"
+"""The prefix of the measures `recall:LABEL`, one for each class."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """How a measure is shown: a short heading, the label of its axis, and a scale with a number of digits."""
+
+    heading: str
+    axis: str
+    scale: int = 100
+    digits: int = 2
+    lower_is_better: bool = False
+
+    def text(self, mean: float, spread: float | None = None) -> str:
+        """A mean, with half the width of its confidence band if it has one.
+
+        >>> measure_named("accuracy").text(0.84521, 0.0021)
+        '84.52 ± 0.21'
+        """
+        band = "" if spread is None else f" ± {self.scale * spread:.{self.digits}f}"
+        return f"{self.scale * mean:.{self.digits}f}{band}"
+
+
+BY_CLASSIFIER = {
+    "accuracy": Measure(heading="accuracy", axis="accuracy, %"),
+    "balanced_accuracy": Measure(heading="balanced", axis="balanced accuracy, %"),
+    "balanced_accuracy_weighted": Measure(heading="balanced, weighted", axis="balanced accuracy, class-weighted, %"),
+    "auc": Measure(heading="AUC", axis="AUC", scale=1, digits=4),
+}
+OF_TABLE = {
+    "one_way": Measure(heading="one-way", axis="one-way distance, % (lower is better)", lower_is_better=True),
+    "one_way_binned": Measure(
+        heading="one-way, 20 bins", axis="one-way distance in 20 bins, % (lower is better)", lower_is_better=True
+    ),
+}
+
+
+MAIN = ("accuracy", "balanced_accuracy", "auc")
+"""The measures that stand in the first table of a comparison; the rest follow below it."""
+RARE_CLASSES = "Rare classes: balanced accuracy of class-weighted predictions, and recall of each class, in %"
+ONE_WAY = "One-way distance of the published table from the training rows, in % (lower is better)"
+SECTIONS = ("", RARE_CLASSES, ONE_WAY)
+
+
+def section_of(name: str) -> str:
+    """The section of a comparison's page in which a measure stands; empty for the first."""
+    return "" if name in MAIN else ONE_WAY if name in OF_TABLE else RARE_CLASSES
+
+
+def measure_named(name: str) -> Measure:
+    """How a measure is shown."""
+    if name.startswith(RECALL):
+        label = name.removeprefix(RECALL)
+        return Measure(heading=f"recall of {label}", axis=f"recall of {label}, %")
+    return {**BY_CLASSIFIER, **OF_TABLE}[name]
