@@ -2,7 +2,7 @@
 
 A table is determined by a recipe, a number of rows and a seed, and its schema is public. The predictors are drawn
 first, then the class from its known conditional distribution. So the Bayes accuracy, the best any classifier can reach,
-is known too.
+is known too. Each recipe has a typical number of rows.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,16 +29,20 @@ class Recipe:
 
     name: str
     summary: str
+    settles: bool
+    """Whether results on its tables may settle a default. Results on the others are only reported."""
     schema_text: str
     predictors: Callable[[Simulation, int], Sequence[Integers]]
     probabilities: Callable[[Sequence[Integers]], Floats]
+    rows: int = TYPICAL_ROWS
 
     @cached_property
     def schema(self) -> Schema:
         return parse_schema(self.schema_text, name=f"the schema of {self.name}")
 
-    def table(self, *, rows: int = TYPICAL_ROWS, seed: int) -> CodedTable:
-        """Draw `rows` rows; the same seed gives the same table. The class is the schema's last attribute."""
+    def table(self, *, rows: int | None = None, seed: int) -> CodedTable:
+        """Draw rows, by default `self.rows`; the same seed gives the same table. The class is the last attribute."""
+        rows = self.rows if rows is None else rows
         draw = simulation(seed)
         codes = self.predictors(draw, rows)
         below = np.cumsum(self.probabilities(codes), axis=1)

@@ -18,7 +18,7 @@ from scumble.sources import check_columns, open_source
 REAL = ("adult",)
 """The real data sets that have a class to predict."""
 SEED = 2011
-GENERATED_ROWS = 30_000
+PATIENTS = 30_000
 NAMES = (*REAL, "patients", *RECIPES)
 
 
@@ -29,9 +29,9 @@ def table_named(name: str) -> CodedTable:
         dataset = datasets.load(name)
         return CodedTable.read(open_source(dataset.path), dataset.schema)
     if name == "patients":
-        return CodedTable.read(open_source(patients(GENERATED_ROWS, SEED)), patients_schema())
+        return CodedTable.read(open_source(patients(PATIENTS, SEED)), patients_schema())
     if name in RECIPES:
-        return RECIPES[name].table(rows=GENERATED_ROWS, seed=SEED)
+        return RECIPES[name].table(seed=SEED)
     file, separator, schema_file = name.rpartition("@")
     if not separator:
         raise InputError(f"Unknown table {name!r}. Available: {', '.join(NAMES)}, or give FILE@SCHEMA.")
