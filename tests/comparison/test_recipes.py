@@ -7,7 +7,14 @@ import pytest
 
 from scumble.comparison.generated import Recipe
 from scumble.comparison.recipes import RECIPES
+from scumble.comparison.recipes_basic import BASIC
+from scumble.comparison.recipes_categories import CATEGORIES
+from scumble.comparison.recipes_censuses import CENSUSES
+from scumble.comparison.recipes_customers import CUSTOMERS
+from scumble.comparison.recipes_money import MONEY
 from scumble.comparison.recipes_parts import categories, rounded, tied
+from scumble.comparison.recipes_people import PEOPLE
+from scumble.comparison.recipes_rules import RULES
 from scumble.comparison.tables import digest_of_table, table_named
 from scumble.comparison.trials import CodedTable, random_split
 from scumble.mining.benchmark.scores import majority_accuracy, score
@@ -65,6 +72,13 @@ def test_half_of_the_recipes_settle_defaults() -> None:
     settling = [recipe for recipe in RECIPES.values() if recipe.settles]
     assert len(RECIPES) == 22
     assert len(settling) == 11
+
+
+def test_every_recipe_is_registered_under_its_own_name_and_every_module_has_both_halves() -> None:
+    modules = (BASIC, CUSTOMERS, MONEY, PEOPLE, CENSUSES, CATEGORIES, RULES)
+    assert [recipe.name for module in modules for recipe in module] == list(RECIPES)
+    for module in modules:
+        assert {recipe.settles for recipe in module} == {True, False}
 
 
 @pytest.mark.parametrize("name", ROWS)
