@@ -406,20 +406,49 @@ def test_a_folder_that_was_changed_does_not_verify(released: Path, tamper: Calla
 
 def test_an_evaluation_as_json(released: Path) -> None:
     alone = scumble("evaluate", "out", "--test", "test.csv", "--json")
-    assert set(alone.json) == {"table", "test_rows", "tree", "boosting", "majority", "pruning"}
+    assert set(alone.json) == {"table", "test_rows", "tree", "boosting", "majority", "commonest", "pruning"}
     beside = scumble("evaluate", "out", "--test", "test.csv", "--train", "people.csv", "--json").json
-    assert set(beside) == {"table", "test_rows", "tree", "boosting", "raw", "majority", "pruning"}
+    assert set(beside) == {*alone.json, "raw"}
     for scores in (beside["tree"], beside["boosting"], beside["raw"]["tree"], beside["raw"]["boosting"]):
         check_scores(scores)
-    assert 0 <= beside["majority"] <= 1
-    assert {name: beside[name] for name in alone.json} == alone.json
+    for judged, of in ((alone.json, "release"), (beside, "train")):
+        about = {name: judged["commonest"].pop(name) for name in ("of", "class")}
+        assert about["of"] == of
+        check_scores(judged["commonest"])
+        assert judged["majority"] == judged["commonest"]["accuracy"]
+        assert judged["commonest"]["recall"] == {"no": about["class"] == "no", "yes": about["class"] == "yes"}
+    same = set(alone.json) - {"majority", "commonest"}
+    assert {name: beside[name] for name in same} == {name: alone.json[name] for name in same}
+
+
+def test_the_commonest_class_is_that_of_the_raw_rows_if_they_are_given(folder: Path) -> None:
+    """Noise can make the rarer class the commonest of a release; here other raw rows stand for this."""
+    (folder / "people.csv").write_text(rows(*["1,Lawyer,yes"] * 300, "2,Dancer,no"))
+    (folder / "others.csv").write_text(rows(*["1,Lawyer,no"] * 3, "2,Dancer,yes"))
+    (folder / "test.csv").write_text(rows(*["1,Lawyer,no"] * 9, "2,Dancer,yes"))
+    assert release().code == 0
+    alone = scumble("evaluate", "out", "--test", "test.csv", "--json").json
+    beside = scumble("evaluate", "out", "--test", "test.csv", "--train", "others.csv", "--json").json
+    assert (alone["commonest"]["of"], alone["commonest"]["class"], alone["majority"]) == ("release", "yes", 0.1)
+    assert (beside["commonest"]["of"], beside["commonest"]["class"], beside["majority"]) == ("train", "no", 0.9)
+    assert beside["commonest"]["balanced_accuracy"] == 0.5
+    assert "The commonest class of the release is 'yes'" in scumble("evaluate", "out", "--test", "test.csv").out
 
 
 def test_an_evaluation_in_words_is_for_the_owner_alone(released: Path) -> None:
     ended = scumble("evaluate", "out", "--test", "test.csv", "--train", "people.csv")
     assert ended.code == 0
-    for line in ("pruned tree on the release", "boosting on the raw rows", "always the commonest class"):
+    for line in (
+        "pruned tree on the release",
+        "boosting on the raw rows",
+        "always the commonest class",
+        "The commonest class of the raw rows is",
+        "balanced",
+        "Recall of each class",
+    ):
         assert line in ended.out
+    tables, _, _ = ended.out.partition("Balanced:")
+    assert max(map(len, tables.splitlines())) <= 80
     assert "Do not publish them" in ended.err
 
 

@@ -96,7 +96,7 @@ def evaluate(
     json: Json = False,
     dialect: Dialect,
 ) -> None:
-    """Accuracy and AUC of classifiers trained on a release, measured on raw test rows."""
+    """Accuracy, balanced accuracy and AUC of classifiers trained on a release, measured on raw test rows."""
     with err.status("training and testing"):
         result = evaluate_release(folder, test=test, train=train, table=table, **asdict(dialect))
     print_readings(dialect, test, train)
@@ -107,18 +107,39 @@ def evaluate(
 
 
 def print_evaluation(result: dict[str, Any]) -> None:
-    """Print accuracy and AUC of each classifier."""
-
-    def row(label: str, scores: dict[str, Any]) -> list[str]:
-        auc = "-" if scores["auc"] is None else f"{scores['auc']:.3f}"
-        return [label, f"{100 * scores['accuracy']:.2f} %", auc]
-
-    rows = [row("pruned tree on the release", result["tree"]), row("boosting on the release", result["boosting"])]
+    """Print the scores of each classifier, and the recall of each class below."""
+    commonest = result["commonest"]
+    of = "the raw rows" if commonest["of"] == "train" else "the release"
+    scored = {"pruned tree on the release": result["tree"], "boosting on the release": result["boosting"]}
+    short = {"tree": result["tree"], "boosting": result["boosting"]}
     if "raw" in result:
-        rows.append(row("pruned tree on the raw rows (baseline)", result["raw"]["tree"]))
-        rows.append(row("boosting on the raw rows", result["raw"]["boosting"]))
-    rows.append(["always the commonest class (lower bound)", f"{100 * result['majority']:.2f} %", "-"])
-    print_table(f"Classifiers trained on {result['table']}.csv", ["classifier", "accuracy", "AUC"], rows)
+        raw = result["raw"]
+        scored |= {"pruned tree on the raw rows (baseline)": raw["tree"], "boosting on the raw rows": raw["boosting"]}
+        short |= {"tree, raw rows": raw["tree"], "boosting, raw rows": raw["boosting"]}
+    scored["always the commonest class (lower bound)"] = commonest
+    print_table(
+        f"Classifiers trained on {result['table']}.csv",
+        ["classifier", "accuracy", "balanced", "AUC", "weighted"],
+        [[label, *_scores(scores)] for label, scores in scored.items()],
+    )
+    print_table(
+        "Recall of each class",
+        ["class", *short],
+        [
+            [
+                label,
+                *(
+                    _per_cent(scores["recall"][label]) if label in scores["recall"] else "-"
+                    for scores in short.values()
+                ),
+            ]
+            for label in commonest["recall"]
+        ],
+    )
+    print_text(
+        "Balanced: mean recall of the classes. Weighted: balanced, if each class's probability is divided by its share."
+    )
+    print_text(f"The commonest class of {of} is {commonest['class']!r}.")
     pruning = [
         f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}"
         for name, value in result["pruning"].items()
@@ -127,6 +148,16 @@ def print_evaluation(result: dict[str, Any]) -> None:
     tested = result["test_rows"]
     print_text(f"{tested['in_domain']:,} of {tested['read']:,} test rows are in the domain. Others are not scored.")
     print_text("These figures are computed from your raw rows without noise. Do not publish them.", err)
+
+
+def _scores(scores: dict[str, Any]) -> list[str]:
+    auc = "-" if scores["auc"] is None else f"{scores['auc']:.3f}"
+    weighted = _per_cent(scores["balanced_accuracy_weighted"])
+    return [_per_cent(scores["accuracy"]), _per_cent(scores["balanced_accuracy"]), auc, weighted]
+
+
+def _per_cent(share: float) -> str:
+    return f"{100 * share:.2f} %"
 
 
 def verify(

@@ -56,7 +56,7 @@ VERBS: Mapping[str, Verb] = {
     "evaluate": Verb(
         module="release",
         attribute="evaluate",
-        help="Accuracy and AUC of classifiers trained on a release, measured on raw test rows.",
+        help="Accuracy, balanced accuracy and AUC of classifiers trained on a release, measured on raw test rows.",
     ),
     "verify": Verb(module="release", attribute="verify", help="Check a release folder without the private data."),
     "audit": Verb(

@@ -38,16 +38,18 @@ def evaluate(
     multiline: bool = False,
     classifiers: Sequence[str] = ("tree", "boosting"),
 ) -> dict[str, Any]:
-    """Accuracy and AUC, on the raw rows `test`, of classifiers trained on a release.
+    """Scores, on the raw rows `test`, of classifiers trained on a release.
 
     `table` is `table` or `fine`; the default is the recommended table. `train` takes the raw rows behind the release:
     the same classifiers are then also trained on these, under the key `raw`. Returns plain data: for each classifier
-    its accuracy and AUC, the accuracy of predicting the commonest class, and how many test rows were read and are in
-    the domain: the others are not scored. Raises `InputError` if a table lacks a
-    column of the release. The figures depend on private rows and are not covered by the guarantee of the release.
+    its accuracy, AUC, balanced accuracy (`balanced_accuracy`, and `balanced_accuracy_weighted` for class-weighted
+    predictions) and the `recall` of each class, and how many test rows were read and are in the domain: the others are
+    not scored. `commonest` has the same scores for always predicting the commonest class, of the raw rows `train` if
+    these are given, else of the release; `majority` is its accuracy. Raises `InputError` if a table lacks a column of
+    the release. The figures depend on private rows and are not covered by the guarantee of the release.
     """
     # scikit-learn takes a second to import, and no other verb needs it.
-    from scumble.mining.benchmark.scores import majority_accuracy, score
+    from scumble.mining.benchmark.scores import commonest_class, score
 
     made = load_release(folder)
     chosen = made.table_named(table)
@@ -58,10 +60,12 @@ def evaluate(
         "table": chosen,
         "test_rows": {"read": read, "in_domain": len(tested.labels)},
         **score(published, tested, schema, classifiers=classifiers),
-        "majority": majority_accuracy(published, tested),
     }
+    commonest = {"of": "release", **commonest_class(published, tested, schema)}
     if train is not None:
         source = open_source(train, dialect=dialect)
+        # Noise can make another class the commonest of a release, so the raw rows decide if they are given.
+        commonest = {"of": "train", **commonest_class(_sample(source, schema), tested, schema)}
         fine = finest_schema(made.schema, source)
         raw = score(
             _sample(source, fine),
@@ -70,7 +74,7 @@ def evaluate(
             classifiers=classifiers,
         )
         result["raw"] = raw
-    return result
+    return {**result, "majority": commonest["accuracy"], "commonest": commonest}
 
 
 def training_sample(release: Release, table: str | None = None) -> "Sample":

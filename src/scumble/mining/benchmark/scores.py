@@ -34,6 +34,7 @@ __all__ = [
     "area_under_curve",
     "balanced_accuracy",
     "class_shares",
+    "commonest_class",
     "majority_accuracy",
     "measures",
     "recalls",
@@ -104,6 +105,22 @@ def majority_accuracy(train: Sample, test: Sample) -> float:
     labels, counts = _records(test)
     votes = np.bincount(train.labels, weights=train.counts, minlength=1)
     return accuracy(np.full(len(labels), votes.argmax()), labels, counts)
+
+
+def commonest_class(train: Sample, test: Sample, schema: Schema) -> dict[str, Any]:
+    """The measures of always predicting the most frequent class of the training sample, and the label of this class.
+
+    No useful classifier has a lower accuracy. The first class wins ties, and is predicted without training records.
+    """
+    labels, counts = _records(test)
+    shares = class_shares(train, len(schema.classes))
+    commonest = int(shares.argmax())
+    probabilities = np.zeros((len(labels), len(shares)))
+    probabilities[:, commonest] = 1.0
+    return {
+        "class": schema.classes[commonest],
+        **measures(probabilities, labels, counts, shares=shares, classes=schema.classes),
+    }
 
 
 def accuracy(predicted: Integers, labels: Integers, counts: Integers) -> float:
