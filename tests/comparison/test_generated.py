@@ -82,7 +82,8 @@ def test_no_single_attribute_predicts_an_exclusive_or() -> None:
 def test_tables_by_name() -> None:
     assert table_named("patients").rows == 30_000
     assert digest_of_table("xor") == digest_of_table("xor") != digest_of_table("patients")
-    for name in ("nothing", "nothing@schema.yaml"):
+    assert table_named("xor:500").rows == 500
+    for name in ("nothing", "nothing@schema.yaml", "xor:many", "patients:500"):
         with pytest.raises(InputError):
             table_named(name)
     with pytest.raises(InputError, match="xor"):

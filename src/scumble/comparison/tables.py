@@ -24,14 +24,18 @@ NAMES = (*REAL, "patients", *RECIPES)
 
 @cache
 def table_named(name: str) -> CodedTable:
-    """A table named in `NAMES`, or `FILE@SCHEMA`: a CSV or Parquet file and its schema file."""
+    """A table named in `NAMES`, or `FILE@SCHEMA`: a CSV or Parquet file and its schema file.
+
+    `xor:5000` is the generated table `xor` with 5,000 records instead of its own number.
+    """
     if name in REAL:
         dataset = datasets.load(name)
         return CodedTable.read(open_source(dataset.path), dataset.schema)
     if name == "patients":
         return CodedTable.read(open_source(patients(PATIENTS, SEED)), patients_schema())
-    if name in RECIPES:
-        return RECIPES[name].table(seed=SEED)
+    recipe, _, rows = name.partition(":")
+    if recipe in RECIPES and (not rows or rows.isdecimal()):
+        return RECIPES[recipe].table(rows=int(rows) if rows else None, seed=SEED)
     file, separator, schema_file = name.rpartition("@")
     if not separator:
         raise InputError(f"Unknown table {name!r}. Available: {', '.join(NAMES)}, or give FILE@SCHEMA.")
