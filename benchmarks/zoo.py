@@ -7,7 +7,8 @@ python benchmarks/zoo.py --monotone              is more epsilon, or are more re
 python benchmarks/zoo.py --few                   250 to 8,000 records against the commonest class, 40 splits
 
 Every result is cached by the hash of what it depends on. So an interrupted run resumes where it stopped, and after a
-change of a method's code only that method runs again. `--out` gets zoo.md, zoo-monotone.md, or zoo-few.md and its plot.
+change of a method's code only that method runs again. `--out` gets zoo-results.md, zoo-monotone.md, or zoo-few.md and
+zoo-few.svg. Ten splits of the whole zoo take 45 CPU minutes, a second mode as long, the third 20: see docs/zoo.md.
 """
 
 import argparse
@@ -22,17 +23,8 @@ from scumble.charts import write_svg
 from scumble.comparison.compare import Comparison, TrialOutcome, compare
 from scumble.comparison.recipes import RECIPES
 from scumble.comparison.tables import table_named
-from zoo_pages import (
-    CONTENDERS,
-    DEFAULT,
-    HISTOGRAMS,
-    RAW,
-    few_chart,
-    few_page,
-    monotone_page,
-    results_page,
-    values_of,
-)
+from zoo_few import few_chart, few_page
+from zoo_pages import CONTENDERS, DEFAULT, HISTOGRAMS, RAW, monotone_page, results_page, values_of
 from zoo_trials import CLASSIFIER, Setting, commonest_accuracy, run_settings
 
 OUT = Path(__file__).parent / "results" / "zoo"
@@ -76,7 +68,7 @@ def results(tables: Sequence[str], epsilons: Sequence[str], splits: int, given: 
         table: fmean(commonest_accuracy(table, split) for split in range(splits_of(table, splits))) for table in tables
     }
     page = results_page(values_of(outcomes, epsilons), commonest, tables, epsilons, describe(tables, splits))
-    (given.out / "zoo.md").write_text(page, encoding="utf-8")
+    (given.out / "zoo-results.md").write_text(page, encoding="utf-8")
 
 
 def monotone(tables: Sequence[str], epsilons: Sequence[str], splits: int, given: argparse.Namespace) -> None:
@@ -113,8 +105,8 @@ def few(tables: Sequence[str], epsilons: Sequence[str], splits: int, given: argp
     found = run_settings(
         [(setting, splits) for setting in settings], cache=given.cache, jobs=given.jobs, progress=report, label="few"
     )
-    note = f"{splits} random splits; means with 95 % confidence bands."
-    (given.out / "zoo-few.md").write_text(few_page(found, note), encoding="utf-8")
+    (given.out / "zoo-few.md").write_text(few_page(found, f"{splits} random splits."), encoding="utf-8")
+    note = f"means of {splits} random splits with 95 % confidence bands"
     write_svg(few_chart(found, note), given.out / "zoo-few.svg")
 
 

@@ -1,10 +1,9 @@
-"""The pages of the zoo: results with paired differences, monotonicity, and few records, as Markdown."""
+"""The pages of the zoo: results with paired differences, and monotonicity, as Markdown."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from scumble.charts import Chart, Panel, Point, ReferenceLine, Series
 from scumble.comparison.compare import TrialOutcome
 from scumble.comparison.measures import measure_named
 from scumble.comparison.recipes import RECIPES
@@ -17,6 +16,8 @@ PUBLISHED = "diffgen:selection=published,score=max,rounds=10"
 CELLS = "diffgen:detail=no"
 CONTENDERS = {DEFAULT: "default", HISTOGRAMS: "histograms", CELLS: "detail no", PUBLISHED: "published", RAW: "raw"}
 HEADINGS = {"accuracy": "Accuracy, %", "balanced_accuracy": "Balanced accuracy, %", "auc": "AUC, in points of 0.01"}
+WEIGHTED = "balanced_accuracy_weighted"
+HEADINGS[WEIGHTED] = "Balanced accuracy of class-weighted predictions, % (not tested)"
 ONE_WAY_LIMIT = 1.5
 """The recommended table's one-way distance may be this many times that of `histograms`."""
 
@@ -30,7 +31,7 @@ def values_of(outcomes: Sequence[TrialOutcome], epsilons: Sequence[str]) -> Valu
     for outcome in sorted(outcomes, key=lambda outcome: outcome.split):
         for epsilon in [outcome.epsilon] if outcome.epsilon else epsilons:
             here = found.setdefault((outcome.table, outcome.contender, epsilon), {})
-            for measure in (*MEASURES, "one_way_binned"):
+            for measure in (*MEASURES, WEIGHTED, "one_way_binned"):
                 value = getattr(outcome, measure)
                 if value is not None:
                     here.setdefault(measure, []).append(value)
@@ -94,8 +95,7 @@ def results_page(
     tests = compared(values, tables, epsilons)
     text = ["# The zoo: results on generated tables", "", *_introduction(splits), "", "## Summary", ""]
     text += _summary(tests, values, tables, epsilons)
-    text += ["", "## The tables", "", *_table_list(tables)]
-    for measure in MEASURES:
+    for measure in (*MEASURES, WEIGHTED):
         text += ["", f"## {HEADINGS[measure]}", ""]
         text += _means(values, commonest if measure == "accuracy" else {}, tables, epsilons, measure)
     text += ["", "## Paired differences", ""]
@@ -152,12 +152,13 @@ def row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _heading(*cells: str) -> list[str]:
+def heading(*cells: str) -> list[str]:
     return [row(cells), row(["---"] * len(cells))]
 
 
-def _table_list(tables: Sequence[str]) -> list[str]:
-    text = _heading("table", "half", "records", "attributes", "what it is", "best accuracy, %")
+def table_list(tables: Sequence[str]) -> list[str]:
+    """What the recipes are, as in docs/zoo.md."""
+    text = heading("table", "half", "records", "attributes", "what it is", "best accuracy, %")
     for table in tables:
         if table in RECIPES:
             recipe = RECIPES[table]
@@ -170,7 +171,7 @@ def _means(
     values: Values, commonest: Mapping[str, float], tables: Sequence[str], epsilons: Sequence[str], measure: str
 ) -> list[str]:
     more = ["commonest"] if commonest else []
-    text = _heading("table", "half", "eps", *CONTENDERS.values(), *more, "gap to raw")
+    text = heading("table", "half", "eps", *CONTENDERS.values(), *more, "gap to raw")
     for table in tables:
         for epsilon in epsilons:
             cells = [points(values[table, contender, epsilon][measure]) for contender in CONTENDERS]
@@ -183,7 +184,7 @@ def _means(
 def _differences(tests: Sequence[Compared]) -> list[str]:
     columns = list(dict.fromkeys((test.other, test.measure) for test in tests))
     headings = [f"{CONTENDERS[other]}: {measure_named(measure).heading}" for other, measure in columns]
-    text = _heading("table", "eps", *headings)
+    text = heading("table", "eps", *headings)
     for table, epsilon in dict.fromkeys((test.table, test.epsilon) for test in tests):
         here = {(t.other, t.measure): t.text for t in tests if (t.table, t.epsilon) == (table, epsilon)}
         text.append(row([table, epsilon, *(here[column] for column in columns)]))
@@ -191,7 +192,7 @@ def _differences(tests: Sequence[Compared]) -> list[str]:
 
 
 def _one_way(values: Values, tables: Sequence[str], epsilons: Sequence[str]) -> list[str]:
-    text = _heading("table", "eps", *(CONTENDERS[each] for each in (DEFAULT, HISTOGRAMS, CELLS, PUBLISHED)), "ratio")
+    text = heading("table", "eps", *(CONTENDERS[each] for each in (DEFAULT, HISTOGRAMS, CELLS, PUBLISHED)), "ratio")
     for table in tables:
         for epsilon in epsilons:
             here = {each: values[table, each, epsilon]["one_way_binned"] for each in CONTENDERS if each != RAW}
@@ -218,7 +219,7 @@ def monotone_page(results: Results, steps: Sequence[tuple[Setting, Setting]], sp
     text += [f"- Worse by more than two standard errors: {len(failed)}"]
     text += [f"- Worse with Holm's correction at {100 * LEVEL:.0f} %: {sum(each <= LEVEL for each in corrected)}"]
     text += ["", "Difference of each step in points (standard error); **worse**: by more than two standard errors.", ""]
-    text += _heading("table", "half", "eps", "records", *(measure_named(each).heading for each in MEASURES))
+    text += heading("table", "half", "eps", "records", *(measure_named(each).heading for each in MEASURES))
     for less, more in steps:
         here = [differences for first, second, _, differences in tests if (first, second) == (less, more)]
         cells = [points(each, sign=True) + (" **worse**" if worse(each) else "") for each in here]
@@ -230,63 +231,3 @@ def _step(less: Setting, more: Setting) -> list[str]:
     epsilon = less.epsilon if less.epsilon == more.epsilon else f"{less.epsilon} → {more.epsilon}"
     sizes = [f"{each.records:,}" if each.records else "all" for each in (less, more)]
     return [epsilon, sizes[0] if less.records == more.records else " → ".join(sizes)]
-
-
-# Few records.
-
-
-def few_page(results: Results, splits: str) -> str:
-    """The default against the commonest class, for each number of records."""
-    text = ["# The zoo: few records", "", f"Boosting accuracy in %. {splits}", ""]
-    text += ["![Accuracy against the number of records](zoo-few.svg)", ""]
-    text += _heading(
-        "table", "eps", "records", "default", HISTOGRAMS, RAW, "commonest", "default - commonest", "verdict"
-    )
-    for setting, found in results.items():
-        if setting.contender == DEFAULT:
-            gaps = [value["accuracy"] - value["commonest"] for value in found]
-            others = [
-                results[Setting(table=setting.table, contender=each, epsilon=epsilon, records=setting.records)]
-                for each, epsilon in ((HISTOGRAMS, setting.epsilon), (RAW, ""))
-            ]
-            means = [points([value["accuracy"] for value in each]) for each in (found, *others)]
-            means += [points([value["commonest"] for value in found]), points(gaps, sign=True)]
-            verdict = "**below**" if worse(gaps) else ""
-            text.append(row([setting.table, setting.epsilon, f"{setting.records:,}", *means, verdict]))
-    return "\n".join(text) + "\n"
-
-
-def few_chart(results: Results, note: str) -> Chart:
-    """One panel for each table and epsilon: accuracy against records, with the commonest class as a line."""
-    panels = []
-    for table, epsilon in dict.fromkeys((each.table, each.epsilon) for each in results if each.epsilon):
-        here = {each: found for each, found in results.items() if each.table == table and each.epsilon in (epsilon, "")}
-        series = [
-            Series(
-                label=CONTENDERS[contender],
-                points=tuple(
-                    _point(float(each.records or 0), [value["accuracy"] for value in found])
-                    for each, found in here.items()
-                    if each.contender == contender
-                ),
-            )
-            for contender in dict.fromkeys(each.contender for each in here)
-        ]
-        commonest = fmean(value["commonest"] for found in here.values() for value in found)
-        panels.append(
-            Panel(
-                title=f"{table.partition(':')[0]}, eps {epsilon}",
-                x_label="training records",
-                y_label="accuracy, %",
-                series=tuple(series),
-                reference_lines=(ReferenceLine(label="commonest class", y=100 * commonest),),
-                logarithmic=True,
-            )
-        )
-    return Chart(title="Few records: accuracy of boosting", panels=tuple(panels), note=note)
-
-
-def _point(x: float, values: Sequence[float]) -> Point:
-    mean = Mean.of(values)
-    half = 100 * (mean.band or 0)
-    return Point(x=x, y=100 * mean.mean, low=100 * mean.mean - half, high=100 * mean.mean + half)

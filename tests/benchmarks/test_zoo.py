@@ -10,6 +10,7 @@ from scipy.stats import ttest_1samp
 
 from scumble.comparison import cached_runs
 from scumble.comparison.compare import TrialOutcome
+from scumble.comparison.recipes import RECIPES
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -83,6 +84,7 @@ def outcome(contender: str, epsilon: str, split: int, accuracy: float) -> TrialO
         auc=accuracy,
         cpu_seconds=1.0,
         balanced_accuracy=accuracy,
+        balanced_accuracy_weighted=accuracy,
         one_way_binned=1 - accuracy,
     )
 
@@ -115,12 +117,12 @@ def test_a_run_resumes_and_adds_splits(tmp_path: Path, runs: list[int]) -> None:
 
     options = ["--tables", "study", "--epsilons", "1", "--jobs", "1", "--out", str(tmp_path)]
     zoo.main([*options, "--splits", "1"])
-    first = (tmp_path / "zoo.md").read_text(encoding="utf-8")
+    first = (tmp_path / "zoo-results.md").read_text(encoding="utf-8")
     zoo.main([*options, "--splits", "1"])
-    assert (tmp_path / "zoo.md").read_text(encoding="utf-8") == first
+    assert (tmp_path / "zoo-results.md").read_text(encoding="utf-8") == first
     zoo.main([*options, "--splits", "2"])
     assert runs == [5, 0, 5]
-    assert "| study | S | 500 | 10 |" in first
+    assert "| study | S | 1 |" in first
 
 
 def test_interrupted_runs_keep_what_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runs: list[int]) -> None:
@@ -160,6 +162,15 @@ def test_few_records_are_compared_with_the_commonest_class(tmp_path: Path, monke
     page = (tmp_path / "zoo-few.md").read_text(encoding="utf-8")
     assert page.count("| study") == 2
     assert "commonest class" in (tmp_path / "zoo-few.svg").read_text(encoding="utf-8")
+
+
+def test_the_page_of_the_zoo_lists_every_recipe() -> None:
+    """docs/zoo.md states of each recipe whether it settles defaults, its records, attributes and summary."""
+    from zoo_pages import table_list
+
+    page = (BENCHMARKS.parent / "docs" / "zoo.md").read_text(encoding="utf-8")
+    for line in table_list(list(RECIPES)):
+        assert line in page
 
 
 def test_settling_tables_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -161,7 +161,7 @@ RULES: tuple[Recipe, ...] = (
     Recipe(
         name="ten-classes",
         settles=True,
-        summary="ten classes of 6 to 14 % around ten places in 16 correlated measurements",
+        summary="ten classes of 7 to 13 % around ten places in 16 correlated measurements",
         rows=8_000,
         schema_text=schema_of(
             {f"m{number:02}": grid(100) for number in range(MEASUREMENTS)}, [f"d{place}" for place in range(PLACES)]
