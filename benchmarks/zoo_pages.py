@@ -40,7 +40,7 @@ def values_of(outcomes: Sequence[TrialOutcome], epsilons: Sequence[str]) -> Valu
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """The default minus another contender on the same splits, and Holm's p-value that it is behind by the margin."""
+    """The default minus another contender on the same splits, and the p-value that it is behind by the margin."""
 
     table: str
     epsilon: str
@@ -48,14 +48,21 @@ class Compared:
     measure: str
     differences: Sequence[float]
     p_value: float
+    corrected: float
+    """Holm's adjusted p-value."""
 
     @property
     def behind(self) -> bool:
-        return self.p_value <= LEVEL
+        return self.corrected <= LEVEL
+
+    @property
+    def suspected(self) -> bool:
+        """Behind by this test alone, without a correction for the others."""
+        return not self.behind and self.p_value <= LEVEL
 
     @property
     def text(self) -> str:
-        mark = " **behind**" if self.behind else ""
+        mark = " **behind**" if self.behind else " behind?" if self.suspected else ""
         return points(self.differences, sign=True) + mark
 
 
@@ -70,10 +77,20 @@ def compared(values: Values, tables: Sequence[str], epsilons: Sequence[str]) -> 
                 for measure in MEASURES:
                     pairs = zip(mine.get(measure, ()), theirs.get(measure, ()), strict=True)
                     found.append((table, epsilon, other, measure, [one - another for one, another in pairs]))
-    corrected = holm([probability_behind(differences) for *_, differences in found])
+    p_values = [probability_behind(differences) for *_, differences in found]
     return [
-        Compared(table=table, epsilon=epsilon, other=other, measure=measure, differences=differences, p_value=p_value)
-        for (table, epsilon, other, measure, differences), p_value in zip(found, corrected, strict=True)
+        Compared(
+            table=table,
+            epsilon=epsilon,
+            other=other,
+            measure=measure,
+            differences=differences,
+            p_value=p_value,
+            corrected=corrected,
+        )
+        for (table, epsilon, other, measure, differences), p_value, corrected in zip(
+            found, p_values, holm(p_values), strict=True
+        )
     ]
 
 
@@ -132,6 +149,11 @@ def _summary(tests: Sequence[Compared], values: Values, tables: Sequence[str], e
         f"- {test.table}, eps {test.epsilon}: {HEADINGS[test.measure]}, against {CONTENDERS[test.other]}: {test.text}"
         for test in behind
     ]
+    suspected, below = sum(test.suspected for test in tests), sum(fmean(test.differences) < -MARGIN for test in tests)
+    text.append(
+        f"- Further tests that find the default behind without Holm's correction: {suspected}, marked `behind?`."
+    )
+    text.append(f"- Mean differences below -{100 * MARGIN:.1f} points, significant or not: {below} of {len(tests)}.")
     for epsilon in epsilons:
         for measure in MEASURES:
             gaps = [_gap(values, table, epsilon, measure) for table in tables]

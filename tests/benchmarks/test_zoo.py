@@ -107,6 +107,7 @@ def test_the_page_names_what_is_behind() -> None:
     }
     page = results_page(values, {"xor": 0.52}, ["xor"], ["1"], "5 splits.")
     assert "Significantly behind by more than 0.3 points: 3." in page
+    assert "Mean differences below -0.3 points, significant or not: 3 of 9." in page
     line = next(line for line in page.splitlines() if line.startswith("| xor | S | 1 |"))
     gap = 100 * (np.mean(values["xor", RAW, "1"]["accuracy"]) - np.mean(values["xor", DEFAULT, "1"]["accuracy"]))
     assert line.endswith(f"| 52.0 | {gap:.1f} |")
