@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from scumble.errors import InputError
-from scumble.methods.diffgen.levels import Settings
 from scumble.methods.diffgen.scores import Candidate, ValueScores
+from scumble.methods.diffgen.settings import Settings
 from scumble.model.cut import Cut, Specialization
 from scumble.model.guarantee import Unit
 from scumble.model.plan import Spend

@@ -12,18 +12,11 @@ from typing import Any, ClassVar
 
 from scumble.methods.diffgen.algorithm_1 import choose_as_published, published_spends
 from scumble.methods.diffgen.cell_bounds import leaf_cells, most_cells
-from scumble.methods.diffgen.detail.measure import MeasuredCells, add_detail, detail_spends
-from scumble.methods.diffgen.levels import (
-    LEVELS,
-    RECORDS_SHARE,
-    Level,
-    Settings,
-    diffgen_settings,
-    in_detail,
-    level_for,
-    public_records,
-)
+from scumble.methods.diffgen.detail.class_totals import NoisyTable
+from scumble.methods.diffgen.detail.measure import MeasuredCells, add_detail
+from scumble.methods.diffgen.detail.spends import detail_spends
 from scumble.methods.diffgen.parameters import DiffGen, SelectionMode
+from scumble.methods.diffgen.settings import RECORDS_SHARE, Settings, diffgen_settings, in_detail, public_records
 from scumble.methods.diffgen.together import choose_together, together_spends
 from scumble.methods.method import require_target
 from scumble.model.cut import Cut, Specialization
@@ -40,6 +33,8 @@ from scumble.privacy.query import CellCounts
 COUNT = "count the cells"
 COUNT_RECORDS = "count the records"
 REST = "all else"
+SOME_RECORDS = [10**power for power in range(10)]
+"""Numbers of records for which a plan looks at its settings, if the number is not public."""
 PUBLISHED_RESOLUTION = 1023
 """Published mode measures counts in units of 1/1023, so that rounding them gives the paper's rounded continuous noise.
 The number is odd, so that no measured count lies half way between two whole numbers."""
@@ -92,22 +87,15 @@ class DiffGenMethod:
     )
     """The modes that `scumble audit` checks."""
     transcribed: ClassVar[tuple[dict[str, Any], ...]] = ({"detail": "no"}, {"records": 40_000})
-    """Further modes under the transcript check, which is cheaper. Many records lead to tables in groups."""
-    levels: ClassVar[tuple[Level, ...]] = LEVELS
-
-    def _levels(self, schema: Schema, parameters: DiffGen) -> Sequence[Level | None]:
-        """The levels that may apply: a single one if the number of records is public; None without detail."""
-        if not in_detail(schema, parameters):
-            return [None]
-        records = public_records(schema, parameters)
-        return self.levels if records is None else [level_for(self.levels, schema, parameters.epsilon, records)]
+    """Further modes under the transcript check, which is cheaper. Many records lead to combinations and weights."""
 
     def plan(self, schema: Schema, parameters: DiffGen) -> Plan:
         require_target(schema, "diffgen")
-        levels = self._levels(schema, parameters)
         records = public_records(schema, parameters)
-        possible = [diffgen_settings(schema, parameters, level, records) for level in levels]
-        if len(levels) == 1:
+        counted = records is None and in_detail(schema, parameters)
+        numbers = SOME_RECORDS if counted else [records]
+        possible = [diffgen_settings(schema, parameters, number) for number in numbers]
+        if not counted:
             spends = _spends(schema, parameters, possible[0], parameters.epsilon)
         else:
             spends = (
@@ -135,7 +123,7 @@ class DiffGenMethod:
         )
 
     def run(self, schema: Schema, parameters: DiffGen, holder: Holder) -> CellRelease:
-        settings, known = self._settings(schema, parameters, holder)
+        settings, known, counted = self._settings(schema, parameters, holder)
         procedure = _procedure(parameters)
         steps: list[Specialization] = []
         cut = procedure.choose(schema, settings, holder, steps.append)
@@ -145,7 +133,7 @@ class DiffGenMethod:
         variance = laplace_variance(sensitivity=bound, epsilon=holder.plan.price(COUNT)) / procedure.resolution**2
         count = procedure.rounding.apply(measured, procedure.resolution)
         split = tuple(dict.fromkeys(step.attribute for step in steps))
-        cells = MeasuredCells(cut=cut, split=split, measured=measured, variance=variance, count=count)
+        cells = MeasuredCells(cut=cut, split=split, measured=measured, variance=variance, count=count, counted=counted)
         detail = add_detail(cells, settings.detail, holder) if settings.detail else None
         made = CellRelease(
             method=self.name,
@@ -163,18 +151,19 @@ class DiffGenMethod:
         )
         return replace(made, story=(*made.story, *row_limit_story(made.count, made.row_counts)))
 
-    def _settings(self, schema: Schema, parameters: DiffGen, holder: Holder) -> tuple[Settings, dict[str, Any]]:
-        """The settings, and the counted records if they decide how the budget is divided."""
-        levels = self._levels(schema, parameters)
-        if len(levels) == 1:
-            return diffgen_settings(schema, parameters, levels[0], public_records(schema, parameters)), {}
-        counted = holder.measure(CellCounts(cut=Cut.top(schema)), spend=COUNT_RECORDS)
-        records = int(counted.sum())
-        settings = diffgen_settings(
-            schema, parameters, level_for(self.levels, schema, parameters.epsilon, records), records
-        )
+    def _settings(
+        self, schema: Schema, parameters: DiffGen, holder: Holder
+    ) -> tuple[Settings, dict[str, Any], tuple[NoisyTable, ...]]:
+        """The settings, and the counted records if they decide how the budget is divided: as a document and a table."""
+        records = public_records(schema, parameters)
+        if records is not None or not in_detail(schema, parameters):
+            return diffgen_settings(schema, parameters, records), {}, ()
+        counted = holder.measure(query := CellCounts(cut=Cut.top(schema)), spend=COUNT_RECORDS)
+        bound = query.sensitivity(schema.unit).bound
+        variance = laplace_variance(sensitivity=bound, epsilon=holder.plan.price(COUNT_RECORDS))
+        settings = diffgen_settings(schema, parameters, max(int(counted.sum()), 1))
         holder.divide(REST, _spends(schema, parameters, settings, holder.plan.price(REST)))
-        return settings, {"records counted": counted.tolist()}
+        return settings, {"records counted": counted.tolist()}, ((counted, variance**0.5),)
 
 
 def _spends(schema: Schema, parameters: DiffGen, settings: Settings, epsilon: Fraction) -> tuple[Spend, ...]:
@@ -192,9 +181,8 @@ def _notes(parameters: DiffGen, possible: Sequence[Settings], schema: Schema, ce
     settings = possible[0]
     details = [each.detail for each in possible if each.detail]
     if details:
-        tables, groups = _range([each.tables for each in details]), max(each.groups for each in details)
-        in_groups = "" if groups == 1 else f" in up to {groups} groups of records with similar log-odds"
-        tabulated = f"{tables} attributes will be counted by class{in_groups}; fine rows are drawn from these tables."
+        tables = _range([each.tables for each in details])
+        tabulated = f"{tables} attributes will be counted by class; fine rows are drawn from these tables."
         hint = ("If the approximate row count is public, pass `--records` to see the split.",)
         return (counts, tabulated, *(hint if len(possible) > 1 else ()))
     share = "the paper's split" if parameters.selection is SelectionMode.PUBLISHED else str(settings.selection_share)

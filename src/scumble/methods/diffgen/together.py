@@ -5,8 +5,8 @@ from fractions import Fraction
 from math import log
 
 from scumble.methods.diffgen.cell_bounds import descend
-from scumble.methods.diffgen.levels import Settings
 from scumble.methods.diffgen.scores import Candidate, PartitionScores, Score, ValueScores
+from scumble.methods.diffgen.settings import Settings
 from scumble.model.cut import Cut, Specialization
 from scumble.model.plan import Spend
 from scumble.model.schema import Schema
@@ -18,6 +18,8 @@ CHOOSE = "choose a split"
 def together_spends(schema: Schema, epsilon: Fraction, settings: Settings) -> tuple[Spend, ...]:
     """The selections' share of the cells' epsilon, divided equally among the rounds."""
     del schema
+    if not settings.rounds:
+        return ()
     purpose = f"one private selection a round by the score `{settings.score}`"
     price = epsilon * settings.cell_share * settings.selection_share / settings.rounds
     return (Spend(label=CHOOSE, epsilon=price, times=settings.rounds, purpose=purpose),)

@@ -6,17 +6,25 @@ are reliable even where the counts of single groups drown in noise. The slope is
 of records does not change.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 
 import numpy as np
 
-from scumble.methods.diffgen.detail.groups import LOG_ODDS_UNIT, LogOdds, class_probabilities, means_by_key
+from scumble.methods.diffgen.detail.terms import (
+    LOG_ODDS_UNIT,
+    LogOdds,
+    LogOddsModel,
+    class_probabilities,
+    means_by_key,
+)
 from scumble.model.counts import Floats, Integers
 
-EXPECTED_SLOPE, SLOPE_SPREAD, OFFSET_SPREAD = 0.6, 0.4, 0.35
-"""The prior: tables overlap somewhat, so the slope is about 0.6, within a factor of about e^0.4; offsets are about 0,
-within about 0.35 each. Counts without noise outweigh the prior by far."""
+SLOPE_SPREAD, OFFSET_SPREAD = 0.4, 0.35
+"""The prior: the slope is as expected within a factor of about e^0.4; offsets are about 0, within about 0.35 each.
+Counts without noise outweigh the prior by far."""
+LEAST_SLOPE, OVERLAP = 0.6, 0.05
+"""Each further table overlaps with the earlier ones: it lowers the expected slope by 0.05, to no less than 0.6."""
 STEPS, LONGEST_STEP, DIFFERENCE = 30, 0.5, 1e-4
 MOST_SPREADS = 10
 """Estimates stay within this many spreads of the prior, so that the slope stays positive and log-odds stay finite."""
@@ -31,11 +39,21 @@ class Calibration:
     slope: int
     offsets: LogOdds
 
-    def apply(self, log_odds: LogOdds) -> LogOdds:
-        return (log_odds.astype(np.int64) * self.slope // LOG_ODDS_UNIT + self.offsets).astype(np.int32)
+    def apply(self, model: LogOddsModel) -> LogOddsModel:
+        """The calibrated model."""
+        terms = tuple(replace(term, shifts=self._scaled(term.shifts)) for term in model.terms)
+        return replace(model, base=self._scaled(model.base) + self.offsets, terms=terms)
+
+    def _scaled(self, log_odds: LogOdds) -> LogOdds:
+        return np.rint(log_odds * (self.slope / LOG_ODDS_UNIT)).astype(np.int32)
 
 
-def calibrate(table: Integers, log_odds: LogOdds, groups: Integers, deviation: float) -> Calibration:
+def expected_slope(tables: int) -> float:
+    """The slope to expect for log-odds that were added up from so many tables."""
+    return max(LEAST_SLOPE, 1 - OVERLAP * (tables - 1))
+
+
+def calibrate(table: Integers, log_odds: LogOdds, groups: Integers, deviation: float, slope: float) -> Calibration:
     """Fit slope and offsets so that rows with these log-odds and groups predict a noisy table (groups, classes).
 
     Weighted least squares by the Gauss-Newton method. The prior enters as one more observation of each number.
@@ -44,7 +62,7 @@ def calibrate(table: Integers, log_odds: LogOdds, groups: Integers, deviation: f
     sample, groups = log_odds[::every] / LOG_ODDS_UNIT, groups[::every]
     classes = table.shape[1]
     sizes = table.sum(axis=1, keepdims=True)
-    expected = np.array([log(EXPECTED_SLOPE), *[0.0] * classes])
+    expected = np.array([log(slope), *[0.0] * classes])
     spread = np.array([SLOPE_SPREAD, *[OFFSET_SPREAD] * classes])
 
     def predicted(estimate: Floats) -> Floats:

@@ -1,105 +1,88 @@
-"""Measures class tables beside the cells, stage by stage, and draws fine rows that agree with both (docs/detail.md)."""
+"""Measures detail beside the cells: values, class tables, combinations of attributes, calibration and weights.
+
+Every stage spends what `DetailSettings` planned for it. Between the stages, rows are drawn from what was measured so
+far; they stand for the records wherever the model's mean predictions or a public limit are needed, at no price.
+"""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from itertools import accumulate, pairwise
-from math import isqrt
+from itertools import combinations
+from math import log, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scumble.methods.diffgen.detail.calibration import calibrate
-from scumble.methods.diffgen.detail.groups import LOG_ODDS_UNIT, LogOddsGroups, LogOddsModel, Stage, bins_of
-from scumble.methods.diffgen.detail.queries import MarginalCounts, StageChoice, StageCounts
-from scumble.methods.diffgen.detail.shrinkage import consistent, log_odds_of_cells, log_odds_shifts
-from scumble.methods.diffgen.levels import DetailSettings
-from scumble.model.counts import Integers
+from scumble.methods.diffgen.detail.binning import (
+    Binning,
+    by_records,
+    each_its_own,
+    is_binned,
+    merged,
+    value_shares,
+)
+from scumble.methods.diffgen.detail.calibration import calibrate, expected_slope
+from scumble.methods.diffgen.detail.class_totals import NoisyTable, class_totals
+from scumble.methods.diffgen.detail.groups import LogOddsGroups
+from scumble.methods.diffgen.detail.queries import (
+    CERTAIN,
+    ClassTable,
+    GroupCounts,
+    OverlapSums,
+    ResidualChoice,
+    ResidualSums,
+    SlopeSums,
+    ValueCounts,
+)
+from scumble.methods.diffgen.detail.shrinkage import consistent, shifts_of_combinations, shifts_of_values
+from scumble.methods.diffgen.detail.spends import (
+    CALIBRATE,
+    CHOOSE_COMBINATION,
+    CHOOSE_TABLE,
+    COUNT_COMBINATION,
+    COUNT_TABLE,
+    COUNT_VALUES,
+    FIT,
+    MOST_COMBINATIONS,
+    OVERLAPS,
+    SLOPES,
+    count_label,
+    fitting_spends,
+)
+from scumble.methods.diffgen.detail.terms import (
+    LOG_ODDS_UNIT,
+    Combination,
+    LogOddsModel,
+    Term,
+    class_probabilities,
+    means_by_key,
+    to_log_odds,
+)
+from scumble.methods.diffgen.detail.weights import limits, weighted, with_offsets
+from scumble.methods.diffgen.settings import DetailSettings
+from scumble.model.counts import Floats, Integers
 from scumble.model.cut import Cut
-from scumble.model.fine_rows import fine_counts
+from scumble.model.fine_rows import FINE_ROWS_EACH, MOST_FINE_ROWS
 from scumble.model.guarantee import Unit
-from scumble.model.plan import Spend
 from scumble.model.release import FineRows
-from scumble.model.rounding import project
 from scumble.model.row_limit import scaled
 from scumble.model.schema import Schema
 from scumble.model.values import published_values
 from scumble.privacy.holder import Holder
-from scumble.privacy.noise import laplace_variance, simulation
+from scumble.privacy.noise import Simulation, laplace_variance, simulation
 
 if TYPE_CHECKING:
     from scumble.methods.diffgen.detail.rows import RowSampler
 
-CHOOSE_TABLE = "choose a table"
-COUNT_TABLE = "count a table"
-CALIBRATE = "count the groups"
-COUNT_REST = "count the other attributes"
-
 CALIBRATION_GROUPS = 12
 DRAFT_ROWS = 100_000
-
-
-def detail_spends(schema: Schema, epsilon: Fraction, settings: DetailSettings) -> tuple[Spend, ...]:
-    """The spends of the detail.
-
-    Privately chosen tables share their budget equally. If every attribute has a table, one with more bins gets more.
-    """
-    counting = epsilon * settings.table_share
-    purpose = "discrete Laplace noise, in groups of records with similar log-odds"
-    spends = []
-    if settings.choice_share:
-        spends += [
-            Spend(
-                label=CHOOSE_TABLE,
-                epsilon=epsilon * settings.choice_share / settings.tables,
-                times=settings.tables,
-                purpose="one private selection of the attribute that says most about the class",
-            ),
-            Spend(
-                label=COUNT_TABLE,
-                epsilon=counting / settings.tables,
-                times=settings.tables,
-                purpose=purpose,
-            ),
-        ]
-    else:
-        spends += [
-            Spend(label=_count(name), epsilon=counting * share, purpose=purpose)
-            for name, share in table_shares(schema, settings.fewest_bins).items()
-        ]
-    if settings.rest_share:
-        spends.append(
-            Spend(
-                label=COUNT_REST,
-                epsilon=epsilon * settings.rest_share,
-                purpose="discrete Laplace noise on the marginal of each attribute without a table",
-            )
-        )
-    spends.append(
-        Spend(
-            label=CALIBRATE,
-            epsilon=epsilon * settings.calibration_share,
-            purpose="discrete Laplace noise on the class counts of groups of records with similar log-odds",
-        )
-    )
-    return tuple(spends)
-
-
-def _count(attribute: str) -> str:
-    return f"count {attribute} by class"
-
-
-def table_shares(schema: Schema, fewest_bins: int) -> dict[str, Fraction]:
-    """Each attribute's share of the tables' epsilon, if all have a table: by the square root of its number of bins.
-
-    With n records spread evenly over b bins, noise at a price e changes the probability of a class in a bin by about
-    b / (n e). The sum of squares over all attributes is least for prices proportional to b^(2/3). The square root is
-    more cautious, because the records of many attributes lie in few of their bins.
-    """
-    roots = [isqrt(10_000 * (int(bins_of(each.domain, fewest_bins)[-1]) + 1)) for each in schema.predictors]
-    ends = [1000 * end // sum(roots) for end in accumulate(roots, initial=0)]
-    names = [each.name for each in schema.predictors]
-    return {name: Fraction(high - low, 1000) for name, (low, high) in zip(names, pairwise(ends), strict=True)}
+BINS_TO_CHOOSE_BY = 4
+"""An attribute with more values is chosen by its residuals in about so many bins: sums of many records stand out."""
+BINS_TO_COMBINE, LARGEST_COMBINATION = 5, 40
+"""Attributes are combined in about so many bins each, and in at most so many combinations of bins."""
+NO_FALSE_COMBINATION = 2.0
+"""Adding no combination has a head start over all candidates by this many noise scales, on top of the logarithm of
+their number: without an interaction, a combination is added with a probability of about exp(-2)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +98,8 @@ class MeasuredCells:
     """The variance of their noise."""
     count: Integers
     """The published counts, of the same shape: whole and not negative."""
+    counted: tuple[NoisyTable, ...] = ()
+    """The noisy numbers of records of each class, if they were counted before."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,99 +112,314 @@ class Detail:
 
 
 def add_detail(cells: MeasuredCells, settings: DetailSettings, holder: Holder) -> Detail:
-    """Measure the class tables stage by stage, then draw the fine rows.
+    """Measure stage by stage, then draw the fine rows."""
+    measuring = _Measuring(cells, settings, holder)
+    measuring.count_values()
+    measuring.count_tables()
+    measuring.calibrate(expected_slope(settings.tables))
+    measuring.add_combinations()
+    measuring.fit_weights()
+    measuring.calibrate(1.0)
+    return measuring.detail()
 
-    `draft` holds rows drawn from what was measured so far. They give the edges of the groups and the prior of each
-    table, which needs fewer rows than are published.
-    """
-    from scumble.methods.diffgen.detail.rows import RowSampler  # imported late, because plans do not draw rows
 
-    cut, schema = cells.cut, cells.cut.schema
-    names = [attribute.name for attribute in schema.predictors]
-    generator = simulation(_seed(cells.count))
-    log_odds = log_odds_of_cells(
-        cells.measured, cells.variance**0.5, cut.shape, [names.index(name) for name in cells.split]
+class _Measuring:
+    """What was measured so far, and the model that follows from it."""
+
+    def __init__(self, cells: MeasuredCells, settings: DetailSettings, holder: Holder) -> None:
+        self.cells, self.settings, self.holder = cells, settings, holder
+        self.schema: Schema = cells.cut.schema
+        self.names = [attribute.name for attribute in self.schema.predictors]
+        self.domains = [attribute.domain for attribute in self.schema.predictors]
+        self.shares: dict[int, Floats] = {}
+        self.tables: dict[int, NoisyTable] = {}
+        self.totals: list[NoisyTable] = [*cells.counted, (cells.measured, cells.variance**0.5)]
+        self.document: list[dict[str, Any]] = []
+        self.story: list[str] = []
+        self.model = self._base()
+        self.grouped: tuple[LogOddsModel, LogOddsGroups, Floats] | None = None
+
+    # Stages
+
+    def count_values(self) -> None:
+        places = values_counted(self.schema, self.settings)
+        if not places:
+            return
+        query = ValueCounts(schema=self.schema, places=places)
+        deviation = self._deviation(COUNT_VALUES, query.histograms)
+        noisy = query.split(self.holder.measure(query, spend=COUNT_VALUES))
+        for place, counts in zip(places, noisy, strict=True):
+            self.shares[place] = value_shares(self.domains[place], counts, deviation)
+            self.document.append({"attribute": self.names[place], "values": counts.tolist()})
+
+    def count_tables(self) -> None:
+        left = list(range(len(self.names)))
+        for _ in range(self.settings.tables):
+            place, spend = left[0], count_label(self.names[left[0]])
+            if self.settings.choice_share:
+                candidates = tuple(self._alone(place, BINS_TO_CHOOSE_BY) for place in left)
+                handicaps = tuple(self._sampling_error(candidate) for candidate in candidates)
+                query = ResidualChoice(model=self.model, candidates=candidates, handicaps=handicaps)
+                place, spend = left[self.holder.choose_in_parts(query, spend=CHOOSE_TABLE)[0]], COUNT_TABLE
+            left.remove(place)
+            combination = Combination(places=(place,), bins=(self.binning(place).bins,))
+            table = self._count(combination, spend)
+            self.tables[place] = table
+            self.story.append(f"{self.names[place]} by class, in {len(combination)} bins")
+            if self.settings.choice_share:
+                slope = expected_slope(len(self.tables))
+                self.model = self._scaled(self._of_tables(), slope)
+        self.model = self._of_tables()
+
+    def calibrate(self, slope: float) -> None:
+        """Calibrate the model, whose slope is expected to be this. Done before combinations and weights, and after."""
+        if not self.tables:
+            return
+        draft = self._draft()
+        log_odds = self.model.log_odds(draft.codes)
+        groups = LogOddsGroups.by_quantiles(log_odds, CALIBRATION_GROUPS)
+        query = GroupCounts(model=self.model, groups=groups)
+        deviation = self._deviation(CALIBRATE)
+        table = self.holder.measure(query, spend=CALIBRATE).reshape(query.shape)
+        self.totals.append((table, deviation))
+        self.document.append({"groups": len(table), "counts": table.tolist()})
+        self.grouped = self.model, groups, consistent(table).sum(axis=1)
+        fit = calibrate(table, log_odds, groups.assign(log_odds), deviation, slope)
+        self.model = fit.apply(self.model)
+
+    def add_combinations(self) -> None:
+        """Choose combinations of attributes that add to the model, and measure what each adds."""
+        if not self.settings.fit_share:
+            return
+        chosen: list[Combination] = []
+        for _ in range(MOST_COMBINATIONS):
+            found = self._choose_combination(chosen)
+            if found is None:
+                break
+            chosen.append(found)
+        self.holder.divide(FIT, fitting_spends(self.holder.plan.price(FIT), len(chosen)))
+        draft = self._draft()
+        for combination in chosen:
+            query = ResidualSums(model=self.model, combination=combination)
+            sums = self.holder.measure(query, spend=COUNT_COMBINATION).reshape(query.shape)
+            names = [self.names[place] for place in combination.places]
+            self.document.append({"attributes": names, "residuals": sums.tolist()})
+            self.story.append(f"{' and '.join(names)} together by class, in {len(combination)} combinations of bins")
+            self._add_term(draft, combination, sums)
+
+    def fit_weights(self) -> None:
+        if not self.settings.fit_share:
+            return
+        model = with_offsets(self.model)
+        of_slopes, of_overlaps = limits(model, self._draft().codes)
+        slopes = self.holder.measure(SlopeSums(model=model, limit=of_slopes), spend=SLOPES)
+        overlaps = self.holder.measure(OverlapSums(model=model, limit=of_overlaps), spend=OVERLAPS)
+        self.document.append({"slopes": slopes.tolist(), "limit": of_slopes})
+        self.document.append({"overlaps": overlaps.tolist(), "limit": of_overlaps})
+        self.model = weighted(model, slopes, overlaps, self._deviation(SLOPES, of_slopes))
+
+    def detail(self) -> Detail:
+        rows = self._rows(most=MOST_FINE_ROWS, each=FINE_ROWS_EACH)
+        rows.resample(self._wanted(rows))
+        codes = dict(zip(self.names, rows.codes, strict=True))
+        codes[str(self.schema.target)] = rows.draw_classes(self.model, self._class_shares())
+        columns = {each.name: published_values(each.domain, codes[each.name]) for each in self.schema.attributes}
+        return Detail(
+            fine=FineRows(schema=self.schema, columns=columns),
+            document={
+                "unit of log-odds": f"1/{LOG_ODDS_UNIT}",
+                "split": list(self.cells.split),
+                "measured": self.document,
+            },
+            story=tuple(self.story),
+        )
+
+    # Measuring
+
+    def _count(self, combination: Combination, spend: str) -> NoisyTable:
+        query = ClassTable(schema=self.schema, combination=combination)
+        table = self.holder.measure(query, spend=spend).reshape(query.shape)
+        self.totals.append((table, self._deviation(spend)))
+        names = [self.names[place] for place in combination.places]
+        self.document.append({"attributes": names, "counts": table.tolist()})
+        return table, self._deviation(spend)
+
+    def _choose_combination(self, chosen: Sequence[Combination]) -> Combination | None:
+        everything = range(len(self.names))
+        groups = [*((place,) for place in everything), *combinations(everything, 2)]
+        for each in chosen:
+            groups += [tuple(sorted({*each.places, other})) for other in everything if len(each.places) > 1]
+        taken = {each.places for each in chosen}
+        few = [self._alone(place, BINS_TO_COMBINE) for place in everything]
+        alone = [self._alone(place, LARGEST_COMBINATION // 2) for place in everything]
+        candidates = tuple(
+            alone[group[0]] if len(group) == 1 else _combined([few[place] for place in group])
+            for group in dict.fromkeys(groups)
+            if group not in taken and prod(len(few[place]) for place in group) <= LARGEST_COMBINATION
+        )
+        if not candidates:
+            return None
+        bound = 2 * CERTAIN * self._changes
+        scale = 2 * bound / float(self.holder.plan.price(CHOOSE_COMBINATION))
+        price = float(self.holder.plan.price(FIT)) / 2 / (len(chosen) + 1)
+        head_start = scale * (log(len(candidates)) + NO_FALSE_COMBINATION)
+        classes = len(self.schema.classes)
+        handicaps = tuple(
+            int(head_start)
+            + self._sampling_error(each)
+            + int(CERTAIN * self._changes * len(each) * classes / price / 2)
+            for each in candidates
+        )
+        query = ResidualChoice(model=self.model, candidates=candidates, handicaps=handicaps, optional=True)
+        index = self.holder.choose_in_parts(query, spend=CHOOSE_COMBINATION)[0]
+        self.document.append({"chosen": [self.names[place] for place in places_of(candidates, index)]})
+        return candidates[index] if index < len(candidates) else None
+
+    @property
+    def _changes(self) -> int:
+        """The number of counts that a person changes."""
+        return 1 if self.holder.unit is Unit.ADD_REMOVE else 2
+
+    def _sampling_error(self, combination: Combination) -> int:
+        """The residuals of a combination that adds nothing, in units of 1/1024: the expected sum of their errors."""
+        shares = self._class_shares()
+        records = max(float(class_totals(self.totals).sum()), 1.0)
+        each = np.sqrt(2 / np.pi * records * len(combination) * shares * (1 - shares))
+        return int(CERTAIN * each.sum())
+
+    def _deviation(self, spend: str, bound: int = 1) -> float:
+        """The standard deviation of the noise of each number that this spend pays for."""
+        return laplace_variance(sensitivity=bound * self._changes, epsilon=self.holder.plan.price(spend)) ** 0.5
+
+    # The model
+
+    def binning(self, place: int) -> Binning:
+        """The bins in which an attribute is counted by class."""
+        domain = self.domains[place]
+        if place not in self.shares or not is_binned(domain, self.settings.bins):
+            return each_its_own(domain)
+        return by_records(domain, self.settings.bins, self.shares[place])
+
+    def _alone(self, place: int, most: int) -> Combination:
+        """An attribute in few bins."""
+        shares = self.shares.get(place)
+        if shares is None and place in self.tables:
+            shares = self._marginal(place)
+        return Combination(places=(place,), bins=(merged(self.domains[place], most, shares),))
+
+    def _marginal(self, place: int) -> Floats:
+        weights = self._weights(place).sum(axis=0)
+        return weights / weights.sum()
+
+    def _weights(self, place: int) -> Floats:
+        """The weights (classes, codes) by which values of an attribute are drawn."""
+        classes = len(self.schema.classes)
+        if place not in self.tables:
+            return np.tile(self.shares[place], (classes, 1))
+        binning = self.binning(place)
+        return consistent(self.tables[place][0]).T[:, binning.bins] * binning.shares
+
+    def _class_shares(self) -> Floats:
+        totals = class_totals(self.totals)
+        return totals / totals.sum()
+
+    def _base(self) -> LogOddsModel:
+        return LogOddsModel(schema=self.schema, base=to_log_odds(self._class_shares()))
+
+    def _of_tables(self) -> LogOddsModel:
+        """The model of all class tables so far, as if attributes were independent given the class."""
+        model, shares = self._base(), self._class_shares()
+        terms = []
+        for place, (table, deviation) in self.tables.items():
+            combination = Combination(places=(place,), bins=(self.binning(place).bins,))
+            terms.append(Term(combination=combination, shifts=shifts_of_values(table, shares, deviation)))
+        return replace(model, terms=tuple(terms))
+
+    def _scaled(self, model: LogOddsModel, slope: float) -> LogOddsModel:
+        terms = tuple(replace(term, shifts=np.rint(term.shifts * slope).astype(np.int32)) for term in model.terms)
+        return replace(model, terms=terms)
+
+    def _add_term(self, draft: "RowSampler", combination: Combination, sums: Integers) -> None:
+        """Add what a combination shows beyond what the model expects for it."""
+        found, keys = class_probabilities(self.model.log_odds(draft.codes)), combination.keys(draft.codes)
+        expected = means_by_key(found, keys, np.tile(self._class_shares(), (len(combination), 1)))
+        records = class_totals(self.totals).sum() * np.bincount(keys, minlength=len(combination)) / max(len(keys), 1)
+        counts = records[:, np.newaxis] * expected + sums / CERTAIN
+        shifts = shifts_of_combinations(counts, expected, self._deviation(COUNT_COMBINATION, 2))
+        self.model = replace(self.model, terms=(*self.model.terms, Term(combination=combination, shifts=shifts)))
+
+    # Rows
+
+    def _draft(self) -> "RowSampler":
+        return self._rows(most=DRAFT_ROWS, each=1)
+
+    def _rows(self, *, most: int, each: int) -> "RowSampler":
+        from scumble.methods.diffgen.detail.rows import RowSampler  # imported late, because plans do not draw rows
+
+        count = scaled(np.rint(class_totals(self.totals)).astype(np.int64), most=most, each=each)
+        rows = RowSampler(count, self._generator(count))
+        for place in range(len(self.names)):
+            rows.draw(self._weights(place))
+        return rows
+
+    def _wanted(self, rows: "RowSampler") -> list[tuple[Integers, Floats]]:
+        """Groups of rows, and the shares that they should have: by cell, by log-odds, and by value as they are now.
+
+        The values of a row are drawn independently given its class. Those of a record depend on each other, so records
+        have larger log-odds than rows, on either side, and are distributed differently over the cells.
+        """
+        wanted = []
+        if self.cells.split:
+            cells = self._cells()
+            keys = cells.keys(rows.codes)
+            found = np.bincount(keys, minlength=len(cells)) / max(rows.rows, 1)
+            wanted.append((keys, self._cell_shares(found)))
+        if self.grouped is not None:
+            model, groups, sizes = self.grouped
+            wanted.append((groups.assign(model.log_odds(rows.codes)), (sizes + 1) / (sizes + 1).sum()))
+        for place in self.tables:
+            bins = self.binning(place).bins[rows.codes[place]]
+            wanted.append((bins, np.bincount(bins, minlength=len(self.binning(place))) / max(rows.rows, 1)))
+        return wanted
+
+    def _cells(self) -> Combination:
+        split = [place for place, name in enumerate(self.names) if name in self.cells.split]
+        digits = tuple(self.cells.cut.digits(self.names[place]) for place in split)
+        return Combination(places=tuple(split), bins=digits)
+
+    def _cell_shares(self, found: Floats) -> Floats:
+        """The share of each cell: as measured, shrunk toward what the rows have now (James and Stein 1961)."""
+        sizes = self.cells.measured.sum(axis=1)
+        total = class_totals(self.totals).sum()
+        difference = sizes - total * found
+        noise = self.cells.measured.shape[1] * self.cells.variance * max(len(sizes) - 2, 0)
+        kept = max(1 - noise / max(float(difference @ difference), 1e-9), 0.0)
+        shares = np.maximum(total * found + kept * difference, 0.0) + 1e-9
+        return shares / shares.sum()
+
+    def _generator(self, count: Integers) -> Simulation:
+        digest = hashlib.sha256(np.ascontiguousarray(count, dtype="<i8").tobytes()).digest()
+        return simulation(int.from_bytes(digest, "big"))
+
+
+def _combined(alone: Sequence[Combination]) -> Combination:
+    """Several attributes together, each in the bins that it has alone."""
+    return Combination(
+        places=tuple(place for each in alone for place in each.places),
+        bins=tuple(bins for each in alone for bins in each.bins),
     )
-    few = scaled(cells.count, most=DRAFT_ROWS)
-    left = list(range(len(schema.predictors)))
-    groups = _groups(schema, settings, left)
-    model = LogOddsModel(
-        schema=schema,
-        cut=cut,
-        cell_log_odds=log_odds,
-        first_groups=LogOddsGroups.by_quantiles(np.repeat(log_odds, few.sum(axis=1), axis=0), groups),
-        fewest_bins=settings.fewest_bins,
+
+
+def places_of(candidates: Sequence[Combination], index: int) -> tuple[int, ...]:
+    """The attributes of a chosen candidate; none if it stands for adding none."""
+    return candidates[index].places if index < len(candidates) else ()
+
+
+def values_counted(schema: Schema, settings: DetailSettings) -> tuple[int, ...]:
+    """The attributes whose values are counted: those in bins, and all if only some get a class table."""
+    every = settings.tables < len(schema.predictors)
+    return tuple(
+        place
+        for place, attribute in enumerate(schema.predictors)
+        if every or is_binned(attribute.domain, settings.bins)
     )
-    draft = RowSampler(model, few, generator)
-    rows = RowSampler(model, fine_counts(cells.count), generator)
-    measured: list[dict[str, Any]] = []
-    for number in range(settings.tables):
-        place, spend = left[0], _count(names[left[0]])
-        if settings.choice_share:
-            query = StageChoice(model=model, places=tuple(left))
-            place, spend = left[holder.choose_in_parts(query, spend=CHOOSE_TABLE)[0]], COUNT_TABLE
-        left.remove(place)
-        table = _measure(model, place, spend, holder)
-        groups = CALIBRATION_GROUPS if number == settings.tables - 1 else _groups(schema, settings, left)
-        stage = _stage(draft, place, table, _deviation(holder, spend), model.bins(place), groups)
-        rows.draw(place, consistent(table))
-        rows.apply_stage(stage)
-        model = replace(model, stages=(*model.stages, stage))
-        measured.append({"attribute": names[place], "groups": len(table), "counts": table.tolist()})
-    story = tuple(f"{each['attribute']} by class, in {_grouped(each['groups'])}" for each in measured)
-    if left:
-        marginals = MarginalCounts(model=model, places=tuple(left))
-        noisy = marginals.split(holder.measure(marginals, spend=COUNT_REST))
-        for place, marginal in zip(left, noisy, strict=True):
-            rows.draw_by_marginal(place, project(marginal, max(rows.rows, 1)))
-            measured.append({"attribute": names[place], "counts": marginal.tolist()})
-    table = _measure(model, None, CALIBRATE, holder)
-    rows.calibrate(calibrate(table[:, 0], draft.log_odds, draft.groups, _deviation(holder, CALIBRATE)))
-    measured.append({"groups": len(table), "counts": table.tolist()})
-    codes = dict(zip(names, rows.codes, strict=True)) | {str(schema.target): rows.draw_classes()}
-    columns = {a.name: published_values(a.domain, codes[a.name]) for a in schema.attributes}
-    return Detail(
-        fine=FineRows(schema=schema, columns=columns),
-        document={"unit of log-odds": f"1/{LOG_ODDS_UNIT}", "split": list(cells.split), "measured": measured},
-        story=story,
-    )
-
-
-def _grouped(groups: int) -> str:
-    return "one group" if groups == 1 else f"{groups} groups"
-
-
-def _groups(schema: Schema, settings: DetailSettings, left: list[int]) -> int:
-    """The number of groups in which the next table is counted: one, if its attribute is known and has too many bins."""
-    if settings.choice_share:
-        return settings.groups
-    bins = bins_of(schema.predictors[left[0]].domain, settings.fewest_bins)[-1] + 1
-    return 1 if bins > settings.bins_in_groups else settings.groups
-
-
-def _measure(model: LogOddsModel, place: int | None, spend: str, holder: Holder) -> Integers:
-    query = StageCounts(model=model, place=place)
-    return holder.measure(query, spend=spend).reshape(query.shape)
-
-
-def _stage(draft: "RowSampler", place: int, table: Integers, deviation: float, bins: Integers, groups: int) -> Stage:
-    """The stage of a measured table. The draft draws the attribute from it and adds its shifts."""
-    shifts = log_odds_shifts(table, draft.prior_probabilities(len(table), place), deviation)
-    draft.draw(place, consistent(table))
-    ungrouped = Stage(
-        place=place, bins=bins, shifts=shifts, groups_after=LogOddsGroups.by_quantiles(draft.log_odds[:0], 1)
-    )
-    draft.apply_stage(ungrouped)
-    stage = replace(ungrouped, groups_after=LogOddsGroups.by_quantiles(draft.log_odds, groups))
-    draft.groups = stage.groups_after.assign(draft.log_odds)
-    return stage
-
-
-def _deviation(holder: Holder, spend: str) -> float:
-    """The standard deviation of the noise of a table that this spend pays for."""
-    sensitivity = 1 if holder.unit is Unit.ADD_REMOVE else 2
-    return laplace_variance(sensitivity=sensitivity, epsilon=holder.plan.price(spend)) ** 0.5
-
-
-def _seed(count: Integers) -> int:
-    return int.from_bytes(hashlib.sha256(np.ascontiguousarray(count, dtype="<i8").tobytes()).digest(), "big")

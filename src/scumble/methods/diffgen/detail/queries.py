@@ -1,109 +1,306 @@
-"""The queries that measure detail inside the cells, with their sensitivities (proofs: PROOF.md, section 3)."""
+"""The queries that measure detail beside the cells, with their sensitivities (proofs: PROOF.md, section 3).
+
+All of them need sums over the records of numbers that depend on one record and on answers paid before, and comparisons
+of such sums. So several owners can answer them together.
+"""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from math import prod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from scumble.compiled import compiled
-from scumble.methods.diffgen.detail.groups import LogOddsModel
-from scumble.methods.diffgen.scores import PURITY_SCALE, purity
+from scumble.methods.diffgen.detail.binning import range_width
+from scumble.methods.diffgen.detail.groups import LogOddsGroups
+from scumble.methods.diffgen.detail.terms import LOG_ODDS_UNIT, Combination, LogOddsModel
 from scumble.model.counts import Block, Integers
 from scumble.model.guarantee import Unit
+from scumble.model.schema import Schema
 from scumble.privacy.query import RowChoice, RowMeasurement, Sensitivity, SummedRows
 
+CERTAIN = 1024
+"""Class probabilities of a record are whole multiples of 1/1024 that add up to one."""
+
 
 @dataclass(frozen=True, kw_only=True)
-class StageChoice(RowChoice, SummedRows):
-    """Which attribute adds most to the log-odds model: for each, the sum of the purities of its (group, bin) pairs."""
+class ValueCounts(RowMeasurement, SummedRows):
+    """The number of records with each value of some attributes, and in each range of values of those with very many."""
 
-    model: LogOddsModel
+    schema: Schema
     places: tuple[int, ...]
-    """The predictors to choose from, by their index in `schema.predictors`."""
 
     def gather(self, blocks: Iterable[Block]) -> Integers:
-        return np.concatenate([table.ravel() for table in _tables(self.model, self.places, blocks)])
+        model = LogOddsModel(schema=self.schema, base=np.zeros(0, dtype=np.int32))
+        sums = [np.zeros(self.schema.predictors[place].domain.size, dtype=np.int64) for place in self.places]
+        for predictors, _ in model.rows(blocks):
+            for place, counts in zip(self.places, sums, strict=True):
+                _count(predictors[place], counts)
+        return np.concatenate(
+            [part for place, counts in zip(self.places, sums, strict=True) for part in self._parts(place, counts)]
+        )
 
-    def finish(self, sums: Integers) -> Integers:
-        shapes = [_shape(self.model, place) for place in self.places]
-        tables = np.split(sums, np.cumsum([prod(shape) for shape in shapes])[:-1])
-        worths = [purity(table.reshape(-1, shape[-1])) for table, shape in zip(tables, shapes, strict=True)]
-        return np.array([[int(worth.sum()) for worth in worths]])
-
-    def sensitivity(self, unit: Unit) -> Sensitivity:
-        """A record's group depends only on the record and on answers paid before. So for each candidate a record lies
-        in one (group, bin), and only the purity of that pair changes: by at most the scale, as shown for `gini` in
-        `PartitionScores`. It can decrease, so it is not monotone. Replacing a record changes it twice."""
-        return Sensitivity(bound=PURITY_SCALE * (1 if unit is Unit.ADD_REMOVE else 2))
-
-
-@dataclass(frozen=True, kw_only=True)
-class StageCounts(RowMeasurement, SummedRows):
-    """The number of records of each class in each (group, bin of an attribute), or in each group if `place` is None."""
-
-    model: LogOddsModel
-    place: int | None
-
-    def gather(self, blocks: Iterable[Block]) -> Integers:
-        return _tables(self.model, (self.place,), blocks)[0].ravel()
-
-    def sensitivity(self, unit: Unit) -> Sensitivity:
-        """A record's group depends only on the record and on answers paid before. So a record lies in one (group, bin)
-        and has one class. Adding or removing it changes one count by one; replacing it changes at most two."""
-        return Sensitivity(bound=1 if unit is Unit.ADD_REMOVE else 2)
+    def _parts(self, place: int, counts: Integers) -> list[Integers]:
+        width = range_width(self.schema.predictors[place].domain)
+        return [counts] if width == 1 else [counts, np.add.reduceat(counts, np.arange(0, len(counts), width))]
 
     @property
-    def shape(self) -> tuple[int, int, int]:
-        return _shape(self.model, self.place)
-
-
-@dataclass(frozen=True, kw_only=True)
-class MarginalCounts(RowMeasurement, SummedRows):
-    """Marginals: the number of records in each bin of some attributes, over all classes, concatenated."""
-
-    model: LogOddsModel
-    places: tuple[int, ...]
-
-    def gather(self, blocks: Iterable[Block]) -> Integers:
-        flat = replace(self.model, stages=())
-        return np.concatenate([table.sum(axis=(0, 2)) for table in _tables(flat, self.places, blocks)])
+    def histograms(self) -> int:
+        """How many histograms are counted: one for each attribute, and one more if its values have ranges."""
+        return sum(1 if range_width(self.schema.predictors[place].domain) == 1 else 2 for place in self.places)
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
-        """A record has one value of each attribute, so it is counted in one entry of each marginal. Adding or removing
-        it changes one entry by one for each attribute; replacing it changes at most two for each."""
-        return Sensitivity(bound=len(self.places) * (1 if unit is Unit.ADD_REMOVE else 2))
+        """A record has one value of each attribute, so it is counted in one entry of each histogram. Adding or removing
+        it changes one entry by one for each histogram; replacing it changes at most two for each."""
+        return Sensitivity(bound=self.histograms * (1 if unit is Unit.ADD_REMOVE else 2))
 
     def split(self, measured: Integers) -> list[Integers]:
-        """One vector for each attribute."""
-        lengths = [_shape(self.model, place)[1] for place in self.places]
+        """One vector for each attribute: its values, followed by its ranges."""
+        lengths = []
+        for place in self.places:
+            domain = self.schema.predictors[place].domain
+            width = range_width(domain)
+            lengths.append(domain.size + (0 if width == 1 else -(-domain.size // width)))
         return list(np.split(measured, np.cumsum(lengths)[:-1]))
 
 
-NO_BINS = np.zeros(1, dtype=np.int64)
+@dataclass(frozen=True, kw_only=True)
+class ClassTable(RowMeasurement, SummedRows):
+    """The number of records of each class in each combination of bins of one attribute or several."""
+
+    schema: Schema
+    combination: Combination
+
+    def gather(self, blocks: Iterable[Block]) -> Integers:
+        model = LogOddsModel(schema=self.schema, base=np.zeros(0, dtype=np.int32))
+        table = np.zeros(self.shape, dtype=np.int64)
+        for predictors, labels in model.rows(blocks):
+            _count_classes(self.combination.keys(predictors), labels, table)
+        return table.ravel()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.combination), len(self.schema.classes)
+
+    def sensitivity(self, unit: Unit) -> Sensitivity:
+        """A record lies in one combination of bins and has one class. Adding or removing it changes one count by one;
+        replacing it changes at most two."""
+        return Sensitivity(bound=1 if unit is Unit.ADD_REMOVE else 2)
 
 
-def _shape(model: LogOddsModel, place: int | None) -> tuple[int, int, int]:
-    bins = 1 if place is None else int(model.bins(place)[-1]) + 1
-    return len(model.current_groups), bins, len(model.schema.classes)
+@dataclass(frozen=True, kw_only=True)
+class GroupCounts(RowMeasurement, SummedRows):
+    """The number of records of each class in each group of similar log-odds."""
+
+    model: LogOddsModel
+    groups: LogOddsGroups
+
+    def gather(self, blocks: Iterable[Block]) -> Integers:
+        table = np.zeros(self.shape, dtype=np.int64)
+        for predictors, labels in self.model.rows(blocks):
+            _count_classes(self.groups.assign(self.model.log_odds(predictors)), labels, table)
+        return table.ravel()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.groups), len(self.model.schema.classes)
+
+    def sensitivity(self, unit: Unit) -> Sensitivity:
+        """A record's log-odds depend only on the record and on answers paid before. So it lies in one group and has one
+        class. Adding or removing it changes one count by one; replacing it changes at most two."""
+        return Sensitivity(bound=1 if unit is Unit.ADD_REMOVE else 2)
 
 
-def _tables(model: LogOddsModel, places: Iterable[int | None], blocks: Iterable[Block]) -> list[Integers]:
-    """Count a table of shape (groups, bins, classes) for each place, in one pass over the rows."""
-    chosen = tuple(places)
-    tables = [np.zeros(_shape(model, place), dtype=np.int64) for place in chosen]
-    every = [None if place is None else model.bins(place) for place in chosen]
-    for predictors, labels, groups in model.grouped_rows(blocks):
-        for place, bins, table in zip(chosen, every, tables, strict=True):
-            if place is None or bins is None:
-                _count(np.zeros_like(groups), NO_BINS, groups, labels, table)
-            else:
-                _count(predictors[place], bins, groups, labels, table)
-    return tables
+@dataclass(frozen=True, kw_only=True)
+class ResidualChoice(RowChoice, SummedRows):
+    """Which combination of attributes adds most to the log-odds model.
+
+    For each candidate, the sum of the absolute residuals of all its combinations of bins and all classes, in units of
+    1/1024, minus a public handicap. A residual is the number of records of the class minus the number that the model
+    expects. If `optional`, a last candidate has the score zero: it stands for adding none.
+    """
+
+    model: LogOddsModel
+    candidates: tuple[Combination, ...]
+    handicaps: tuple[int, ...]
+    optional: bool = False
+
+    def gather(self, blocks: Iterable[Block]) -> Integers:
+        classes = len(self.model.schema.classes)
+        sums = [np.zeros((len(candidate), classes), dtype=np.int64) for candidate in self.candidates]
+        for predictors, labels in self.model.rows(blocks):
+            residuals = _residuals(self.model.log_odds(predictors), labels)
+            for candidate, found in zip(self.candidates, sums, strict=True):
+                _add_lines(candidate.keys(predictors), residuals, found)
+        return np.concatenate([found.ravel() for found in sums])
+
+    def finish(self, sums: Integers) -> Integers:
+        lengths = [len(candidate) * len(self.model.schema.classes) for candidate in self.candidates]
+        parts = np.split(np.abs(sums), np.cumsum(lengths)[:-1])
+        scores = [int(part.sum()) - handicap for part, handicap in zip(parts, self.handicaps, strict=True)]
+        return np.array([scores + [0] * self.optional])
+
+    def sensitivity(self, unit: Unit) -> Sensitivity:
+        """A record's expected probabilities P depend only on the record and on answers paid before; they are not
+        negative and add up to 1024. For each candidate the record lies in one combination of bins, whose sums it
+        changes by 1024 - P for its own class and by P for each other class: together by 2 (1024 - P of its own class),
+        at most 2048. Absolute values change by no more than the sums, and handicaps are public. A score can decrease,
+        so it is not monotone. Replacing a record changes it twice."""
+        return Sensitivity(bound=2 * CERTAIN * (1 if unit is Unit.ADD_REMOVE else 2))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResidualSums(RowMeasurement, SummedRows):
+    """What a combination of attributes adds to the log-odds model: for each combination of bins and class, the records
+    of the class minus the records that the model expects, in units of 1/1024."""
+
+    model: LogOddsModel
+    combination: Combination
+
+    def gather(self, blocks: Iterable[Block]) -> Integers:
+        sums = np.zeros(self.shape, dtype=np.int64)
+        for predictors, labels in self.model.rows(blocks):
+            residuals = _residuals(self.model.log_odds(predictors), labels)
+            _add_lines(self.combination.keys(predictors), residuals, sums)
+        return sums.ravel()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.combination), len(self.model.schema.classes)
+
+    def sensitivity(self, unit: Unit) -> Sensitivity:
+        """A record lies in one combination of bins, whose sums it changes by at most 2048 in all, as shown in
+        `ResidualChoice`. Replacing a record changes them twice."""
+        return Sensitivity(bound=2 * CERTAIN * (1 if unit is Unit.ADD_REMOVE else 2))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlopeSums(RowMeasurement, SummedRows):
+    """How the fit of the model would change with the weight of each term: the gradient of the log-likelihood.
+
+    For each term, the sum over records of the shift of the record's class minus the mean shift that the model expects,
+    in units of 1/1024. Each record's numbers are scaled down if their absolute values add up to more than `limit`.
+    """
+
+    model: LogOddsModel
+    limit: int
+
+    def gather(self, blocks: Iterable[Block]) -> Integers:
+        sums = np.zeros(len(self.model.terms), dtype=np.int64)
+        for predictors, labels in self.model.rows(blocks):
+            _slopes(*shifts_and_probabilities(self.model, predictors), labels, self.limit, sums)
+        return sums
+
+    def sensitivity(self, unit: Unit) -> Sensitivity:
+        """The numbers of a record depend only on the record and on answers paid before. Scaling and rounding toward
+        zero leave the sum of their absolute values at most `limit`. Adding or removing a record changes the sums by
+        that much in all; replacing it by at most twice that."""
+        return Sensitivity(bound=self.limit * (1 if unit is Unit.ADD_REMOVE else 2))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverlapSums(RowMeasurement, SummedRows):
+    """How much the terms say the same: the negative second derivatives of the log-likelihood in the terms' weights.
+
+    For each pair of terms, the sum over records of the covariance of their shifts under the model's class
+    probabilities, in units of 1/1024. Each record's numbers are scaled down if their absolute values add up to more
+    than `limit`.
+    """
+
+    model: LogOddsModel
+    limit: int
+
+    def gather(self, blocks: Iterable[Block]) -> Integers:
+        terms = len(self.model.terms)
+        sums = np.zeros(terms * (terms + 1) // 2, dtype=np.int64)
+        for predictors, _ in self.model.rows(blocks):
+            _overlaps(*shifts_and_probabilities(self.model, predictors), self.limit, sums)
+        return sums
+
+    def sensitivity(self, unit: Unit) -> Sensitivity:
+        """As for `SlopeSums`: the absolute values of a record's numbers add up to at most `limit`."""
+        return Sensitivity(bound=self.limit * (1 if unit is Unit.ADD_REMOVE else 2))
+
+
+def shifts_and_probabilities(model: LogOddsModel, predictors: list[Any]) -> tuple[Any, Any]:
+    """For each row, the shifts of every term (rows, terms, classes) and the class probabilities (rows, classes)."""
+    shifts = np.zeros((len(predictors[0]), len(model.terms), len(model.base)), dtype=np.float32)
+    for number, term in enumerate(model.terms):
+        shifts[:, number] = term.shifts[term.combination.keys(predictors)]
+    log_odds = model.base + shifts.sum(axis=1, dtype=np.float64)
+    powers = np.exp((log_odds - log_odds.max(axis=1, keepdims=True)) / LOG_ODDS_UNIT)
+    return shifts, powers / powers.sum(axis=1, keepdims=True)
+
+
+def _residuals(log_odds: Any, labels: Any) -> Integers:
+    """For each row and class: 1024 if it is the row's class, minus the expected probability in units of 1/1024."""
+    powers = np.exp((log_odds - log_odds.max(axis=1, keepdims=True)) / LOG_ODDS_UNIT)
+    expected = (CERTAIN * powers / powers.sum(axis=1, keepdims=True)).astype(np.int64)
+    rows = np.arange(len(labels))
+    # What rounding down leaves over goes to the most probable class, so that all add up to one.
+    expected[rows, log_odds.argmax(axis=1)] += CERTAIN - expected.sum(axis=1)
+    residuals = -expected
+    residuals[rows, labels] += CERTAIN
+    return residuals
 
 
 @compiled
-def _count(codes: Any, bins: Any, groups: Any, labels: Any, table: Any) -> None:
+def _count(codes: Any, counts: Any) -> None:
     for row in range(len(codes)):
-        table[groups[row], bins[codes[row]], labels[row]] += 1
+        counts[codes[row]] += 1
+
+
+@compiled
+def _count_classes(keys: Any, labels: Any, table: Any) -> None:
+    for row in range(len(keys)):
+        table[keys[row], labels[row]] += 1
+
+
+@compiled
+def _add_lines(keys: Any, lines: Any, sums: Any) -> None:
+    for row in range(len(keys)):
+        for label in range(sums.shape[1]):
+            sums[keys[row], label] += lines[row, label]
+
+
+@compiled
+def _slopes(shifts: Any, probabilities: Any, labels: Any, limit: Any, sums: Any) -> None:
+    rows, terms, classes = shifts.shape
+    found = np.zeros(terms)
+    for row in range(rows):
+        total = 0.0
+        for term in range(terms):
+            mean = 0.0
+            for label in range(classes):
+                mean += probabilities[row, label] * shifts[row, term, label]
+            found[term] = shifts[row, term, labels[row]] - mean
+            total += abs(found[term])
+        scale = 1.0 if total <= limit else limit / total * (1 - 1e-9)
+        for term in range(terms):
+            sums[term] += int(found[term] * scale)
+
+
+@compiled
+def _overlaps(shifts: Any, probabilities: Any, limit: Any, sums: Any) -> None:
+    rows, terms, classes = shifts.shape
+    centred = np.zeros((terms, classes))
+    found = np.zeros(len(sums))
+    for row in range(rows):
+        for term in range(terms):
+            mean = 0.0
+            for label in range(classes):
+                mean += probabilities[row, label] * shifts[row, term, label]
+            for label in range(classes):
+                centred[term, label] = shifts[row, term, label] - mean
+        total, place = 0.0, 0
+        for first in range(terms):
+            for second in range(first, terms):
+                covariance = 0.0
+                for label in range(classes):
+                    covariance += probabilities[row, label] * centred[first, label] * centred[second, label]
+                found[place] = covariance / 1024
+                total += abs(found[place])
+                place += 1
+        scale = 1.0 if total <= limit else limit / total * (1 - 1e-9)
+        for place in range(len(sums)):
+            sums[place] += int(found[place] * scale)

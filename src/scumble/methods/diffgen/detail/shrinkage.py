@@ -1,89 +1,77 @@
 """Shrinkage: moves noisy class probabilities toward a prior estimate, by more the noisier they are.
 
-Cells are shrunk toward sums of cells, a class table toward what the cells already imply for its values, and the table
-of one group toward all groups together. So noise alone changes little, and evidence from the cells is not counted
-twice.
+The values of an attribute are shrunk toward ranges of values, those toward wider ranges, and so on up to all records;
+combinations of attributes are shrunk toward what the model already expects for them. So noise alone changes little, and
+evidence is not counted twice.
 """
-
-from collections.abc import Sequence
 
 import numpy as np
 
-from scumble.methods.diffgen.detail.groups import SMALLEST_PROBABILITY, LogOdds, to_log_odds
+from scumble.methods.diffgen.detail.terms import SMALLEST_PROBABILITY, LogOdds, to_log_odds
 from scumble.model.counts import Floats, Integers
 from scumble.model.rounding import project
 
-USUAL_VARIANCE, USUAL_VARIANCE_IN_A_GROUP = 0.1, 0.005
-"""The usual variance of true differences between class probabilities, as a fraction of p (1 - p): between two values of
-an attribute (a standard deviation of about a third of that of the class) and, for one value, between one group and all
-groups (about a fourteenth)."""
+USUAL_VARIANCE, USUAL_VARIANCE_OF_COMBINATIONS = 0.02, 0.03
+"""The usual variance of true differences between class probabilities, as a fraction of p (1 - p): between a range of
+values and one twice as wide (a standard deviation of a seventh of that of the class), and between the records of a
+combination of bins and what the terms of its single attributes imply."""
 
 
-def log_odds_of_cells(measured: Integers, deviation: float, shape: Sequence[int], order: Sequence[int]) -> LogOdds:
-    """The log-odds of each cell, from noisy counts (cells, classes) of a cut of this shape.
+def shifts_of_values(table: Integers, shares: Floats, deviation: float) -> LogOdds:
+    """What a noisy class table (bins, classes) of one attribute adds to the log-odds of the class shares.
 
-    Sums over all cells that share the value of one attribute are shrunk toward the whole table, sums over cells that
-    share the values of two attributes toward those, and so on. `order` is the order in which attributes were split,
-    because the most informative attributes are usually split first.
+    Bins are halved by records again and again. Each half is shrunk toward the range that it is a half of.
     """
-    table = measured.reshape(*(shape[place] for place in sorted(order)), measured.shape[1])
-    axes = [sorted(order).index(place) for place in order]
-    totals = np.maximum(measured.sum(axis=0), 1)
-    probabilities = totals / totals.sum()
-    for number in range(len(axes)):
-        sums = table.sum(axis=tuple(axes[number + 1 :]), keepdims=True)
-        noise = deviation * (table.size / sums.size) ** 0.5
-        probabilities = shrunk(sums, probabilities, noise, usual_variance=USUAL_VARIANCE)
-    return to_log_odds(probabilities.reshape(measured.shape))
+    sums = np.concatenate([np.zeros((1, table.shape[1])), np.cumsum(table, axis=0)])
+    records = np.concatenate([[0.0], np.cumsum(np.maximum(table.sum(axis=1), 0) + 1e-9)])
+    found = np.tile(shares, (len(table), 1))
+    ranges = [(0, len(table))]
+    while ranges:
+        halves = [half for low, high in ranges if high - low > 1 for half in _halves(records, low, high)]
+        if not halves:
+            break
+        low, high = np.array(halves).T
+        noise = deviation * np.sqrt(high - low)[:, np.newaxis]
+        estimates = shrunk(sums[high] - sums[low], found[low], noise, usual_variance=USUAL_VARIANCE)
+        for (start, end), estimate in zip(halves, estimates, strict=True):
+            found[start:end] = estimate
+        ranges = halves
+    return to_log_odds(found) - to_log_odds(shares[np.newaxis])
+
+
+def _halves(records: Floats, low: int, high: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    middle = int(np.searchsorted(records, (records[low] + records[high]) / 2))
+    middle = min(max(middle, low + 1), high - 1)
+    return (low, middle), (middle, high)
+
+
+def shifts_of_combinations(table: Integers, expected: Floats, deviation: float) -> LogOdds:
+    """What a noisy class table adds to log-odds whose mean class probabilities in each combination are `expected`."""
+    found = shrunk(table, expected, deviation, usual_variance=USUAL_VARIANCE_OF_COMBINATIONS)
+    return to_log_odds(found) - to_log_odds(expected)
 
 
 def consistent(table: Integers) -> Floats:
-    """A noisy table (groups, bins, classes) without negative entries. For each group and class it keeps the sum over
-    bins, or 1 if that is smaller."""
-    totals = np.maximum(table.sum(axis=1), 1)
-    made = np.empty(table.shape)
-    for group, label in np.ndindex(totals.shape):
-        made[group, :, label] = project(table[group, :, label], int(totals[group, label]))
-    return made
+    """A noisy table (bins, classes) without negative entries. Each class keeps its sum, or 1 if that is smaller."""
+    totals = np.maximum(table.sum(axis=0), 1)
+    return np.stack([project(column, int(total)) for column, total in zip(table.T, totals, strict=True)], axis=1)
 
 
-def log_odds_shifts(table: Integers, prior: Floats, deviation: float) -> LogOdds:
-    """What a noisy table (groups, bins, classes) adds to log-odds whose class probabilities are `prior`, of that shape.
-
-    Two steps. First, the effect of each value is estimated from all groups together and shrunk toward the prior.
-    Second, its effect in each group is shrunk toward the first estimate. Effects rarely differ between groups, so the
-    second step uses only the usual variance and not the observed difference.
-    """
-    sizes = np.maximum(table, 0).sum(axis=2) + 1e-9
-    of_bins = np.einsum("gv,gvc->vc", sizes, prior) / sizes.sum(axis=0)[:, np.newaxis]
-    found = shrunk(table.sum(axis=0), of_bins, deviation * len(table) ** 0.5, usual_variance=USUAL_VARIANCE)
-    posterior = _normalized(prior * found / of_bins)
-    if len(table) > 1:
-        posterior = shrunk(table, posterior, deviation, usual_variance=USUAL_VARIANCE_IN_A_GROUP, observed_weight=0)
-    return to_log_odds(posterior) - to_log_odds(prior)
-
-
-def shrunk(
-    counts: Integers | Floats, prior: Floats, deviation: float, *, usual_variance: float, observed_weight: float = 1
-) -> Floats:
+def shrunk(counts: Integers | Floats, prior: Floats, deviation: float | Floats, *, usual_variance: float) -> Floats:
     """Class probabilities from noisy counts by class, shrunk toward a prior.
 
     A difference to the prior keeps the fraction s / (s + n), as in linear regression with a prior. n is the variance
-    that noise and sampling error give it. s is the variance of true differences: the usual variance, plus
-    `observed_weight` times the squared observed difference, because a few values change the probabilities by far more
-    than is usual.
+    that noise and sampling error give it. s is the variance of true differences: the usual variance, plus the squared
+    observed difference, because a few values change the probabilities by far more than is usual.
     """
     counts = np.maximum(counts, 0).astype(np.float64)
     size = counts.sum(axis=-1, keepdims=True)
     difference = counts - size * prior
     vary = (prior * (1 - prior)).sum(axis=-1, keepdims=True)
     of_noise = (np.square(1 - prior) + (prior.shape[-1] - 1) * np.square(prior)).sum(axis=-1, keepdims=True)
-    noise = deviation**2 * of_noise + size * vary + 1e-9
+    noise = np.square(deviation) * of_noise + size * vary + 1e-9
     observed = np.square(difference).sum(axis=-1, keepdims=True)
-    signal = np.square(size) * usual_variance * vary + observed_weight * observed
+    signal = np.square(size) * usual_variance * vary + observed
     kept = signal / (signal + noise) / np.maximum(size, 1)
-    return _normalized(np.maximum(prior + kept * difference, SMALLEST_PROBABILITY))
-
-
-def _normalized(weights: Floats) -> Floats:
+    weights = np.maximum(prior + kept * difference, SMALLEST_PROBABILITY)
     return weights / weights.sum(axis=-1, keepdims=True)

@@ -1,0 +1,149 @@
+"""Bins of neighbouring values, which follow noisy counts of the values that were paid for before.
+
+A class table counts an attribute with many values in bins. A value with many records gets its own bin; the others share
+bins that are narrow where records are many. Inside a bin, values are drawn in the proportions of the counts, so a value
+with many records never shares them with its neighbours.
+"""
+
+from dataclasses import dataclass
+from math import log, sqrt
+
+import numpy as np
+
+from scumble.model.counts import Floats, Integers
+from scumble.model.domain import Domain
+from scumble.model.grid import Grid
+
+FEWEST_BINS, MOST_BINS = 6, 128
+"""An attribute is never counted in fewer bins than the first number, unless it has fewer values. Bins of empty ranges
+cost little: noise on them concerns few records. But rare values can be very telling, as large amounts often are."""
+FLAT = 256
+"""A histogram of more values than this is also counted in `BRANCHES` ranges, whose sums would drown in the noise of so
+many values."""
+BRANCHES = 64
+STANDS_OUT = 4
+"""A difference of sums counts if it is larger than so many standard deviations of its noise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Binning:
+    """The bin of every code of an attribute, and the share of each code in its bin."""
+
+    bins: Integers
+    shares: Floats
+
+    def __len__(self) -> int:
+        return int(self.bins[-1]) + 1
+
+
+def value_count(domain: Domain) -> int:
+    """The number of values, without the code of missing numbers."""
+    return domain.cells if isinstance(domain, Grid) else domain.size
+
+
+def range_width(domain: Domain) -> int:
+    """How many neighbouring codes a range has in which values are counted a second time; 1 if they are not."""
+    return 1 if domain.size <= FLAT else -(-domain.size // BRANCHES)
+
+
+def is_binned(domain: Domain, most: int) -> bool:
+    """Whether values share bins."""
+    return value_count(domain) > max(most, FEWEST_BINS)
+
+
+def each_its_own(domain: Domain) -> Binning:
+    """One bin for each value."""
+    return Binning(bins=np.arange(domain.size), shares=np.ones(domain.size))
+
+
+def by_records(domain: Domain, most: int, shares: Floats) -> Binning:
+    """Bins for estimated shares of all codes: at most about `most` by records, refined by as many of equal width.
+
+    A value with at least the average share of a bin gets its own. Missing numbers, which have the last code, get a
+    separate bin.
+    """
+    values = value_count(domain)
+    most = min(max(most, FEWEST_BINS), MOST_BINS)
+    share = shares[:values] / max(shares[:values].sum(), 1e-12)
+    by_width = np.arange(values) // -(-values // most)
+    by_mass = np.floor((np.cumsum(share) - share / 2) * most)
+    alone = share >= 1 / most
+    begins = (np.diff(by_width) > 0) | ((np.diff(by_mass) > 0) & (share[1:] > 1.5 / values)) | alone[1:] | alone[:-1]
+    return _binning(domain, np.concatenate([[0], np.cumsum(begins)]), shares)
+
+
+def merged(domain: Domain, most: int, shares: Floats | None) -> Integers:
+    """The bin of every code in at most about `most` bins with similar shares; large ones stay alone."""
+    values = value_count(domain)
+    if values <= most:
+        return np.arange(domain.size)
+    share = np.full(values, 1 / values) if shares is None else shares[:values] / max(shares[:values].sum(), 1e-12)
+    alone = share >= 1 / most
+    rung = np.floor((np.cumsum(share) - share / 2) * most)
+    begins = (np.diff(rung) > 0) | alone[1:] | alone[:-1]
+    return _binning(domain, np.concatenate([[0], np.cumsum(begins)]), np.ones(domain.size)).bins
+
+
+def value_shares(domain: Domain, counted: Integers, deviation: float) -> Floats:
+    """The share of each code, from noisy counts of all codes followed by those of ranges, if there are any."""
+    width = range_width(domain)
+    if width == 1:
+        return density(counted, deviation)
+    single, ranges = counted[: domain.size], counted[domain.size :]
+    of_ranges = density(ranges, deviation)
+    parts = [single[start : start + width] for start in range(0, domain.size, width)]
+    return np.concatenate([share * density(part, deviation) for share, part in zip(of_ranges, parts, strict=True)])
+
+
+def density(counted: Integers, deviation: float) -> Floats:
+    """The share of each value, from noisy counts: even wherever the counts do not show that it is not.
+
+    First, single values that stand out from the average more than any noise would. The others are halved again and
+    again; halves differ only if their sums, or sums inside them, differ by more than noise explains. Inside an even
+    range, counts are shrunk toward their mean (James and Stein 1961).
+    """
+    size = len(counted)
+    spikes = counted - counted.sum() / size > deviation / sqrt(2) * log(10 * size)
+    found = np.where(spikes, counted, 0).astype(np.float64)
+    rest = np.flatnonzero(~spikes)
+    if len(rest):
+        found[rest] = _even_ranges(counted[rest].astype(np.float64), deviation)
+    found = np.maximum(found, 0.0) + 1e-9
+    return found / found.sum()
+
+
+def _even_ranges(counts: Floats, deviation: float) -> Floats:
+    """The counts, averaged over the widest ranges of a binary tree in which no split stands out."""
+    depth = max(len(counts) - 1, 0).bit_length()
+    padded = np.zeros(1 << depth)
+    padded[: len(counts)] = counts
+    real = np.zeros(1 << depth)
+    real[: len(counts)] = 1.0
+    uneven_below = np.zeros(len(padded), dtype=bool)
+    sums, widths, uneven = padded, real, [uneven_below]
+    for _ in range(depth):
+        pairs, wide = sums.reshape(-1, 2), widths.reshape(-1, 2)
+        sums, widths = pairs.sum(axis=1), wide.sum(axis=1)
+        expected = sums * wide[:, 0] / np.maximum(widths, 1)
+        spread = deviation * np.sqrt(wide[:, 0] * wide[:, 1] / np.maximum(widths, 1))
+        stands_out = (np.abs(pairs[:, 0] - expected) > STANDS_OUT * spread) & (wide.min(axis=1) > 0)
+        uneven.append(stands_out | uneven[-1].reshape(-1, 2).any(axis=1))
+    leader = np.arange(len(padded))
+    for level in range(1, depth + 1):
+        even = np.repeat(~uneven[level], 1 << level)
+        leader = np.where(even, np.arange(len(padded)) >> level << level, leader)
+    leader = leader[: len(counts)]
+    starts = np.flatnonzero(np.diff(leader, prepend=-1))
+    width = np.diff(np.append(starts, len(counts)))
+    mean = np.repeat(np.add.reduceat(counts, starts) / width, width)
+    squares = np.add.reduceat(np.square(counts - mean), starts)
+    kept = np.maximum(1 - (width - 2) * deviation**2 / np.maximum(squares, 1e-9), 0.0)
+    kept = np.where(width > 1, np.minimum(kept, 1.0), 1.0)
+    return mean + np.repeat(kept, width) * (counts - mean)
+
+
+def _binning(domain: Domain, bins: Integers, shares: Floats) -> Binning:
+    extra = domain.size - len(bins)
+    bins = np.concatenate([bins, np.full(extra, bins[-1] + 1)]).astype(np.int64)
+    weights = np.maximum(shares, 1e-12)
+    return Binning(bins=bins, shares=weights / np.bincount(bins, weights=weights)[bins])

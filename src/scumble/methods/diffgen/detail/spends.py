@@ -1,0 +1,114 @@
+"""The spends of the detail: labels, and how a part of epsilon is divided among them."""
+
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from math import isqrt
+
+from scumble.methods.diffgen.detail.binning import MOST_BINS, value_count
+from scumble.methods.diffgen.settings import DetailSettings
+from scumble.model.plan import Spend
+from scumble.model.schema import Schema
+
+COUNT_VALUES = "count the values"
+CHOOSE_TABLE = "choose a table"
+COUNT_TABLE = "count a table"
+CALIBRATE = "count the groups"
+CHOOSE_COMBINATION = "choose a combination"
+FIT = "combinations and weights"
+COUNT_COMBINATION = "count a combination"
+SLOPES = "weigh the tables: slopes"
+OVERLAPS = "weigh the tables: overlaps"
+
+MOST_COMBINATIONS = 2
+
+
+def count_label(attribute: str) -> str:
+    return f"count {attribute} by class"
+
+
+def detail_spends(schema: Schema, epsilon: Fraction, settings: DetailSettings) -> tuple[Spend, ...]:
+    """The spends of the detail. Chosen tables share their budget equally; otherwise one with more bins gets more."""
+    spends = []
+    if settings.values_share:
+        spends.append(
+            Spend(
+                label=COUNT_VALUES,
+                epsilon=epsilon * settings.values_share,
+                purpose="discrete Laplace noise on the number of records with each value of an attribute",
+            )
+        )
+    counting, purpose = epsilon * settings.table_share, "discrete Laplace noise"
+    if settings.choice_share:
+        spends += [
+            Spend(
+                label=CHOOSE_TABLE,
+                epsilon=epsilon * settings.choice_share / settings.tables,
+                times=settings.tables,
+                purpose="one private selection of the attribute that adds most to what is known about the class",
+            ),
+            Spend(label=COUNT_TABLE, epsilon=counting / settings.tables, times=settings.tables, purpose=purpose),
+        ]
+    elif settings.tables:
+        spends += [
+            Spend(label=count_label(name), epsilon=counting * share, purpose=purpose)
+            for name, share in table_shares(schema, settings.bins).items()
+        ]
+    if settings.calibration_share:
+        spends.append(
+            Spend(
+                label=CALIBRATE,
+                epsilon=epsilon * settings.calibration_share / 2,
+                times=2,
+                purpose="discrete Laplace noise on the class counts of groups of records with similar log-odds",
+            )
+        )
+    if settings.fit_share:
+        spends += [
+            Spend(
+                label=CHOOSE_COMBINATION,
+                epsilon=epsilon * settings.combination_share / MOST_COMBINATIONS,
+                times=MOST_COMBINATIONS,
+                purpose="one private selection of a combination of attributes, or none, to be counted by class",
+            ),
+            Spend(
+                label=FIT,
+                epsilon=epsilon * settings.fit_share,
+                purpose="counts of the chosen combinations, and weights of all tables; the choice decides the division",
+            ),
+        ]
+    return tuple(spends)
+
+
+def fitting_spends(epsilon: Fraction, combinations: int) -> tuple[Spend, ...]:
+    """How `FIT` is divided: half for the combinations, if any was chosen, and the rest for the weights."""
+    counting = epsilon / 2 if combinations else Fraction(0)
+    weighing = (epsilon - counting) / 2
+    spends = [
+        Spend(label=SLOPES, epsilon=weighing, purpose="discrete Laplace noise on the gradient of the fit"),
+        Spend(label=OVERLAPS, epsilon=weighing, purpose="discrete Laplace noise on how much the tables say the same"),
+    ]
+    if combinations:
+        spends.insert(
+            0,
+            Spend(
+                label=COUNT_COMBINATION,
+                epsilon=counting / combinations,
+                times=combinations,
+                purpose="discrete Laplace noise on the counts of a combination of attributes by class",
+            ),
+        )
+    return tuple(spends)
+
+
+def table_shares(schema: Schema, bins: int) -> dict[str, Fraction]:
+    """Each attribute's share of the tables' epsilon, if all have a table: by the square root of its number of bins.
+
+    With n records spread evenly over b bins, noise at a price e changes the probability of a class in a bin by about
+    b / (n e). The sum of squares over all attributes is least for prices proportional to b^(2/3). The square root is
+    more cautious, because the records of many attributes lie in few of their bins.
+    """
+    most = min(max(bins, 1), MOST_BINS)
+    roots = [isqrt(10_000 * min(value_count(each.domain), 2 * most)) for each in schema.predictors]
+    ends = [1000 * end // sum(roots) for end in accumulate(roots, initial=0)]
+    names = [each.name for each in schema.predictors]
+    return {name: Fraction(high - low, 1000) for name, (low, high) in zip(names, pairwise(ends), strict=True)}
