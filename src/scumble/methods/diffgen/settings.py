@@ -26,6 +26,8 @@ class DetailSettings:
     """The number of class tables; one for each attribute unless they are chosen."""
     bins: int
     """An attribute with more values than this is counted in about so many bins."""
+    information: float
+    """The information in each class table."""
     values_share: Fraction
     """Zero if no value has to be counted by itself."""
     choice_share: Fraction
@@ -93,6 +95,7 @@ def detail_settings(schema: Schema, epsilon: Fraction, records: int) -> DetailSe
     settings = DetailSettings(
         tables=shares.tables,
         bins=bins,
+        information=known * shares.rest / max(shares.tables, 1),
         values_share=VALUES_SHARE if counted else Fraction(0),
         choice_share=_percent(shares.choice) if chosen and shares.tables else Fraction(0),
         table_share=Fraction(0),

@@ -11,9 +11,9 @@ from math import log
 
 import numpy as np
 
+from scumble.methods.diffgen.detail.groups import LogOdds
 from scumble.methods.diffgen.detail.terms import (
     LOG_ODDS_UNIT,
-    LogOdds,
     LogOddsModel,
     class_probabilities,
     means_by_key,
@@ -42,7 +42,8 @@ class Calibration:
     def apply(self, model: LogOddsModel) -> LogOddsModel:
         """The calibrated model."""
         terms = tuple(replace(term, shifts=self._scaled(term.shifts)) for term in model.terms)
-        return replace(model, base=self._scaled(model.base) + self.offsets, terms=terms)
+        start = model.base if model.start is None else model.start
+        return replace(model, base=self._scaled(model.base) + self.offsets, terms=terms, start=start)
 
     def _scaled(self, log_odds: LogOdds) -> LogOdds:
         return np.rint(log_odds * (self.slope / LOG_ODDS_UNIT)).astype(np.int32)

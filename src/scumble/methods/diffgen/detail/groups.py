@@ -1,13 +1,15 @@
-"""Groups of records with similar log-odds, in which the classes are counted for calibration."""
+"""Groups of records with similar log-odds, in which attributes are counted by class, and classes for calibration."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from scumble.compiled import compiled
-from scumble.methods.diffgen.detail.terms import LogOdds
 from scumble.model.counts import Integers
+
+LogOdds = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, kw_only=True)

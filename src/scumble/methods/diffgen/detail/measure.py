@@ -76,6 +76,9 @@ if TYPE_CHECKING:
 
 CALIBRATION_GROUPS = 12
 DRAFT_ROWS = 100_000
+LEAST_INFORMATION, INFORMATION_PER_BIN = 600.0, 15.0
+"""An attribute is counted in two groups by log-odds if its table has this much information, and for each bin of each
+group that much: an attribute that repeats an earlier one then adds nothing."""
 BINS_TO_CHOOSE_BY = 4
 """An attribute with more values is chosen by its residuals in about so many bins: sums of many records stand out."""
 BINS_TO_COMBINE, LARGEST_COMBINATION = 5, 40
@@ -123,6 +126,15 @@ def add_detail(cells: MeasuredCells, settings: DetailSettings, holder: Holder) -
     return measuring.detail()
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Table:
+    """A noisy class table (groups, bins, classes) of one attribute."""
+
+    counts: Integers
+    deviation: float
+    groups: LogOddsGroups | None
+
+
 class _Measuring:
     """What was measured so far, and the model that follows from it."""
 
@@ -132,7 +144,7 @@ class _Measuring:
         self.names = [attribute.name for attribute in self.schema.predictors]
         self.domains = [attribute.domain for attribute in self.schema.predictors]
         self.shares: dict[int, Floats] = {}
-        self.tables: dict[int, NoisyTable] = {}
+        self.tables: dict[int, _Table] = {}
         self.totals: list[NoisyTable] = [*cells.counted, (cells.measured, cells.variance**0.5)]
         self.document: list[dict[str, Any]] = []
         self.story: list[str] = []
@@ -154,22 +166,44 @@ class _Measuring:
 
     def count_tables(self) -> None:
         left = list(range(len(self.names)))
-        for _ in range(self.settings.tables):
+        draft, log_odds = self._draft(), np.zeros((0, len(self.schema.classes)), dtype=np.int32)
+        for number in range(self.settings.tables):
             place, spend = left[0], count_label(self.names[left[0]])
             if self.settings.choice_share:
                 candidates = tuple(self._alone(place, BINS_TO_CHOOSE_BY) for place in left)
                 handicaps = tuple(self._sampling_error(candidate) for candidate in candidates)
-                query = ResidualChoice(model=self.model, candidates=candidates, handicaps=handicaps)
+                expected = scaled_terms(self.model, expected_slope(number))
+                query = ResidualChoice(model=expected, candidates=candidates, handicaps=handicaps)
                 place, spend = left[self.holder.choose_in_parts(query, spend=CHOOSE_TABLE)[0]], COUNT_TABLE
             left.remove(place)
             combination = Combination(places=(place,), bins=(self.binning(place).bins,))
-            table = self._count(combination, spend)
-            self.tables[place] = table
-            self.story.append(f"{self.names[place]} by class, in {len(combination)} bins")
-            if self.settings.choice_share:
-                slope = expected_slope(len(self.tables))
-                self.model = self._scaled(self._of_tables(), slope)
-        self.model = self._of_tables()
+            groups, prior = None, self._class_shares()[np.newaxis]
+            if number and self._in_groups(len(combination)):
+                log_odds = self.model.log_odds(draft.codes)
+                groups = LogOddsGroups.by_quantiles(log_odds, 2)
+                found = class_probabilities(log_odds)
+                prior = means_by_key(found, groups.assign(log_odds), np.repeat(prior, len(groups), axis=0))
+            table, deviation = self._count(combination, groups, spend)
+            self.tables[place] = _Table(counts=table, deviation=deviation, groups=groups)
+            shifts = shifts_of_values(table, prior, deviation)
+            self.model = replace(self.model, terms=(*self.model.terms, Term.of(combination, shifts, groups)))
+            draft.draw(place, self._weights(place), None if groups is None else groups.assign(log_odds))
+            grouped = "" if groups is None else f" and {len(groups)} groups by log-odds"
+            self.story.append(f"{self.names[place]} by class, in {len(combination)} bins{grouped}")
+        if all(table.groups is None for table in self.tables.values()):
+            self._use_all_class_totals()
+
+    def _in_groups(self, bins: int) -> bool:
+        """Whether a table with so many bins has enough information for two groups."""
+        return self.settings.information >= max(LEAST_INFORMATION, 2 * bins * INFORMATION_PER_BIN)
+
+    def _use_all_class_totals(self) -> None:
+        """The tables' terms again, as all tables together give better class shares than those before each."""
+        self.model, shares = self._base(), self._class_shares()[np.newaxis]
+        for place, table in self.tables.items():
+            combination = Combination(places=(place,), bins=(self.binning(place).bins,))
+            term = Term.of(combination, shifts_of_values(table.counts, shares, table.deviation))
+            self.model = replace(self.model, terms=(*self.model.terms, term))
 
     def calibrate(self, slope: float) -> None:
         """Calibrate the model, whose slope is expected to be this. Done before combinations and weights, and after."""
@@ -236,12 +270,12 @@ class _Measuring:
 
     # Measuring
 
-    def _count(self, combination: Combination, spend: str) -> NoisyTable:
-        query = ClassTable(schema=self.schema, combination=combination)
+    def _count(self, combination: Combination, groups: LogOddsGroups | None, spend: str) -> NoisyTable:
+        query = ClassTable(model=self.model, combination=combination, groups=groups)
         table = self.holder.measure(query, spend=spend).reshape(query.shape)
         self.totals.append((table, self._deviation(spend)))
         names = [self.names[place] for place in combination.places]
-        self.document.append({"attributes": names, "counts": table.tolist()})
+        self.document.append({"attributes": names, "groups": len(table), "counts": table.tolist()})
         return table, self._deviation(spend)
 
     def _choose_combination(self, chosen: Sequence[Combination]) -> Combination | None:
@@ -308,16 +342,15 @@ class _Measuring:
         return Combination(places=(place,), bins=(merged(self.domains[place], most, shares),))
 
     def _marginal(self, place: int) -> Floats:
-        weights = self._weights(place).sum(axis=0)
-        return weights / weights.sum()
+        weights = self._weights(place).sum(axis=(0, 1))
+        return np.asarray(weights / weights.sum())
 
     def _weights(self, place: int) -> Floats:
-        """The weights (classes, codes) by which values of an attribute are drawn."""
-        classes = len(self.schema.classes)
+        """The weights (groups, classes, codes) by which values of an attribute are drawn."""
         if place not in self.tables:
-            return np.tile(self.shares[place], (classes, 1))
+            return np.tile(self.shares[place], (1, len(self.schema.classes), 1))
         binning = self.binning(place)
-        return consistent(self.tables[place][0]).T[:, binning.bins] * binning.shares
+        return consistent(self.tables[place].counts).transpose(0, 2, 1)[:, :, binning.bins] * binning.shares
 
     def _class_shares(self) -> Floats:
         totals = class_totals(self.totals)
@@ -326,19 +359,6 @@ class _Measuring:
     def _base(self) -> LogOddsModel:
         return LogOddsModel(schema=self.schema, base=to_log_odds(self._class_shares()))
 
-    def _of_tables(self) -> LogOddsModel:
-        """The model of all class tables so far, as if attributes were independent given the class."""
-        model, shares = self._base(), self._class_shares()
-        terms = []
-        for place, (table, deviation) in self.tables.items():
-            combination = Combination(places=(place,), bins=(self.binning(place).bins,))
-            terms.append(Term(combination=combination, shifts=shifts_of_values(table, shares, deviation)))
-        return replace(model, terms=tuple(terms))
-
-    def _scaled(self, model: LogOddsModel, slope: float) -> LogOddsModel:
-        terms = tuple(replace(term, shifts=np.rint(term.shifts * slope).astype(np.int32)) for term in model.terms)
-        return replace(model, terms=terms)
-
     def _add_term(self, draft: "RowSampler", combination: Combination, sums: Integers) -> None:
         """Add what a combination shows beyond what the model expects for it."""
         found, keys = class_probabilities(self.model.log_odds(draft.codes)), combination.keys(draft.codes)
@@ -346,7 +366,7 @@ class _Measuring:
         records = class_totals(self.totals).sum() * np.bincount(keys, minlength=len(combination)) / max(len(keys), 1)
         counts = records[:, np.newaxis] * expected + sums / CERTAIN
         shifts = shifts_of_combinations(counts, expected, self._deviation(COUNT_COMBINATION, 2))
-        self.model = replace(self.model, terms=(*self.model.terms, Term(combination=combination, shifts=shifts)))
+        self.model = replace(self.model, terms=(*self.model.terms, Term.of(combination, shifts)))
 
     # Rows
 
@@ -357,13 +377,22 @@ class _Measuring:
         from scumble.methods.diffgen.detail.rows import RowSampler  # imported late, because plans do not draw rows
 
         count = scaled(np.rint(class_totals(self.totals)).astype(np.int64), most=most, each=each)
-        rows = RowSampler(count, self._generator(count))
+        rows = RowSampler(len(self.names), count, self._generator(count))
+        start = self.model.base if self.model.start is None else self.model.start
+        log_odds = np.tile(start, (rows.rows, 1))
+        for number, (place, table) in enumerate(self.tables.items()):
+            groups = None if table.groups is None else table.groups.assign(log_odds)
+            rows.draw(place, self._weights(place), groups)
+            term = self.model.terms[number]
+            keys = term.combination.keys(rows.codes)
+            log_odds += term.measured[keys if groups is None else keys + len(term.combination) * groups]
         for place in range(len(self.names)):
-            rows.draw(self._weights(place))
+            if place not in self.tables and place in self.shares:
+                rows.draw(place, self._weights(place))
         return rows
 
     def _wanted(self, rows: "RowSampler") -> list[tuple[Integers, Floats]]:
-        """Groups of rows, and the shares that they should have: by cell, by log-odds, and by value as they are now.
+        """Groups of rows, and the shares that they should have: by cell, by log-odds, and by value.
 
         The values of a row are drawn independently given its class. Those of a record depend on each other, so records
         have larger log-odds than rows, on either side, and are distributed differently over the cells.
@@ -377,9 +406,9 @@ class _Measuring:
         if self.grouped is not None:
             model, groups, sizes = self.grouped
             wanted.append((groups.assign(model.log_odds(rows.codes)), (sizes + 1) / (sizes + 1).sum()))
-        for place in self.tables:
-            bins = self.binning(place).bins[rows.codes[place]]
-            wanted.append((bins, np.bincount(bins, minlength=len(self.binning(place))) / max(rows.rows, 1)))
+        for place, table in self.tables.items():
+            sizes = consistent(table.counts).sum(axis=(0, 2))
+            wanted.append((self.binning(place).bins[rows.codes[place]], sizes / sizes.sum()))
         return wanted
 
     def _cells(self) -> Combination:
@@ -400,6 +429,12 @@ class _Measuring:
     def _generator(self, count: Integers) -> Simulation:
         digest = hashlib.sha256(np.ascontiguousarray(count, dtype="<i8").tobytes()).digest()
         return simulation(int.from_bytes(digest, "big"))
+
+
+def scaled_terms(model: LogOddsModel, slope: float) -> LogOddsModel:
+    """The model with all terms multiplied by a slope."""
+    terms = tuple(replace(term, shifts=np.rint(term.shifts * slope).astype(np.int32)) for term in model.terms)
+    return replace(model, terms=terms)
 
 
 def _combined(alone: Sequence[Combination]) -> Combination:

@@ -66,25 +66,30 @@ class ValueCounts(RowMeasurement, SummedRows):
 
 @dataclass(frozen=True, kw_only=True)
 class ClassTable(RowMeasurement, SummedRows):
-    """The number of records of each class in each combination of bins of one attribute or several."""
+    """The number of records of each class in each group of similar log-odds and each bin of an attribute."""
 
-    schema: Schema
+    model: LogOddsModel
     combination: Combination
+    groups: LogOddsGroups | None = None
+    """None if all records are one group."""
 
     def gather(self, blocks: Iterable[Block]) -> Integers:
-        model = LogOddsModel(schema=self.schema, base=np.zeros(0, dtype=np.int32))
-        table = np.zeros(self.shape, dtype=np.int64)
-        for predictors, labels in model.rows(blocks):
-            _count_classes(self.combination.keys(predictors), labels, table)
+        table = np.zeros((len(self.groups or (0,)) * len(self.combination), self.shape[2]), dtype=np.int64)
+        for predictors, labels in self.model.rows(blocks):
+            keys = self.combination.keys(predictors)
+            if self.groups is not None:
+                keys += len(self.combination) * self.groups.assign(self.model.log_odds(predictors))
+            _count_classes(keys, labels, table)
         return table.ravel()
 
     @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.combination), len(self.schema.classes)
+    def shape(self) -> tuple[int, int, int]:
+        return len(self.groups or (0,)), len(self.combination), len(self.model.schema.classes)
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
-        """A record lies in one combination of bins and has one class. Adding or removing it changes one count by one;
-        replacing it changes at most two."""
+        """A record's log-odds depend only on the record and on answers paid before. So it lies in one group, has one
+        combination of bins and one class. Adding or removing it changes one count by one; replacing it changes at most
+        two."""
         return Sensitivity(bound=1 if unit is Unit.ADD_REMOVE else 2)
 
 
@@ -225,8 +230,8 @@ class OverlapSums(RowMeasurement, SummedRows):
 def shifts_and_probabilities(model: LogOddsModel, predictors: list[Any]) -> tuple[Any, Any]:
     """For each row, the shifts of every term (rows, terms, classes) and the class probabilities (rows, classes)."""
     shifts = np.zeros((len(predictors[0]), len(model.terms), len(model.base)), dtype=np.float32)
-    for number, term in enumerate(model.terms):
-        shifts[:, number] = term.shifts[term.combination.keys(predictors)]
+    for number, (term, keys) in enumerate(zip(model.terms, model.keys(predictors), strict=True)):
+        shifts[:, number] = term.shifts[keys]
     log_odds = model.base + shifts.sum(axis=1, dtype=np.float64)
     powers = np.exp((log_odds - log_odds.max(axis=1, keepdims=True)) / LOG_ODDS_UNIT)
     return shifts, powers / powers.sum(axis=1, keepdims=True)

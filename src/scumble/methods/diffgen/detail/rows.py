@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scumble.methods.diffgen.detail.terms import LogOdds, LogOddsModel, class_probabilities, to_log_odds
+from scumble.methods.diffgen.detail.groups import LogOdds
+from scumble.methods.diffgen.detail.terms import LogOddsModel, class_probabilities, to_log_odds
 from scumble.model.counts import Floats, Integers
 from scumble.privacy.noise import Simulation
 
@@ -21,25 +22,26 @@ RAKING_ROUNDS = 5
 class RowSampler:
     """Draws rows attribute by attribute. Each row starts with a provisional class."""
 
-    def __init__(self, count: Integers, generator: Simulation) -> None:
+    def __init__(self, attributes: int, count: Integers, generator: Simulation) -> None:
         """`count` lists how many rows each class has provisionally."""
         self.provisional = np.repeat(np.arange(len(count)), count)
         self._generator = generator
-        self.codes: list[Integers] = []
+        self.codes: list[Integers] = [np.zeros(0, dtype=np.int64)] * attributes
 
     @property
     def rows(self) -> int:
         return len(self.provisional)
 
-    def draw(self, weights: Floats) -> None:
-        """Draw the next attribute of all rows from weights (classes, codes)."""
-        climb = np.cumsum(weights + 1e-9, axis=1)
+    def draw(self, place: int, weights: Floats, groups: Integers | None = None) -> None:
+        """Draw an attribute of all rows from weights (groups, classes, codes), given the group of each row."""
+        context = self.provisional if groups is None else groups * weights.shape[1] + self.provisional
+        climb = np.cumsum(weights.reshape(-1, weights.shape[2]) + 1e-9, axis=1)
         climb /= climb[:, -1:]
         climb[:, -1] = 1.0
         line = np.arange(len(climb))[:, np.newaxis] + climb
         uniform = self._generator.random(self.rows)
-        found = np.searchsorted(line.ravel(), self.provisional + uniform, side="right")
-        self.codes.append(np.minimum(found - self.provisional * climb.shape[1], climb.shape[1] - 1))
+        found = np.searchsorted(line.ravel(), context + uniform, side="right")
+        self.codes[place] = np.minimum(found - context * climb.shape[1], climb.shape[1] - 1)
 
     def resample(self, wanted: Sequence[tuple[Integers, Floats]]) -> None:
         """Draw as many of the rows again, with replacement, so that groups of rows get wanted shares.
@@ -78,9 +80,7 @@ def systematic_rows(weights: Floats, generator: Simulation) -> Integers:
 
 def match_classes(log_odds: LogOdds, shares: Floats) -> LogOdds:
     """Shift the log-odds of each class, so that the classes of all rows are expected in these shares."""
-    import os
-
-    for _ in range(MATCHING_ROUNDS if len(log_odds) and os.environ.get("MATCH", "1") == "1" else 0):
+    for _ in range(MATCHING_ROUNDS if len(log_odds) else 0):
         found = class_probabilities(log_odds).mean(axis=0)
         log_odds = log_odds + (to_log_odds(shares) - to_log_odds(found))
     return log_odds

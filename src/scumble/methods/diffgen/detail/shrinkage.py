@@ -5,38 +5,53 @@ combinations of attributes are shrunk toward what the model already expects for 
 evidence is not counted twice.
 """
 
+from math import sqrt
+
 import numpy as np
 
-from scumble.methods.diffgen.detail.terms import SMALLEST_PROBABILITY, LogOdds, to_log_odds
+from scumble.methods.diffgen.detail.groups import LogOdds
+from scumble.methods.diffgen.detail.terms import SMALLEST_PROBABILITY, to_log_odds
 from scumble.model.counts import Floats, Integers
 from scumble.model.rounding import project
 
-USUAL_VARIANCE, USUAL_VARIANCE_OF_COMBINATIONS = 0.02, 0.03
+USUAL_VARIANCE, USUAL_VARIANCE_IN_A_GROUP, USUAL_VARIANCE_OF_COMBINATIONS = 0.02, 0.005, 0.03
 """The usual variance of true differences between class probabilities, as a fraction of p (1 - p): between a range of
-values and one twice as wide (a standard deviation of a seventh of that of the class), and between the records of a
-combination of bins and what the terms of its single attributes imply."""
+values and one twice as wide (a standard deviation of a seventh of that of the class); for one value, between one group
+and all groups (about a fourteenth); between the records of a combination of bins and what single attributes imply."""
 
 
-def shifts_of_values(table: Integers, shares: Floats, deviation: float) -> LogOdds:
-    """What a noisy class table (bins, classes) of one attribute adds to the log-odds of the class shares.
+def shifts_of_values(table: Integers, prior: Floats, deviation: float) -> LogOdds:
+    """What a noisy class table (groups, bins, classes) of one attribute adds to log-odds whose class probabilities in
+    each group are `prior`, of shape (groups, classes).
 
-    Bins are halved by records again and again. Each half is shrunk toward the range that it is a half of.
+    First, the effect of each bin is estimated from all groups together. Bins are halved by records again and again, and
+    each half is shrunk toward the range that it is a half of. Second, the effect in each group is shrunk toward the
+    first estimate. Effects rarely differ much between groups, so the second step uses only the usual variance and not
+    the observed difference. The result has shape (groups x bins, classes).
     """
+    sizes = np.maximum(table.sum(axis=1), 1).sum(axis=1)
+    everyone = sizes @ prior / sizes.sum()
+    of_bins = _by_halves(table.sum(axis=0), everyone, deviation * sqrt(len(table)))
+    posterior = _normalized(prior[:, np.newaxis] * of_bins / everyone)
+    if len(table) > 1:
+        posterior = shrunk(table, posterior, deviation, usual_variance=USUAL_VARIANCE_IN_A_GROUP, observed_weight=0)
+    shifts = to_log_odds(posterior) - to_log_odds(prior)[:, np.newaxis]
+    return shifts.reshape(-1, shifts.shape[2])
+
+
+def _by_halves(table: Integers, shares: Floats, deviation: float) -> Floats:
     sums = np.concatenate([np.zeros((1, table.shape[1])), np.cumsum(table, axis=0)])
     records = np.concatenate([[0.0], np.cumsum(np.maximum(table.sum(axis=1), 0) + 1e-9)])
     found = np.tile(shares, (len(table), 1))
     ranges = [(0, len(table))]
-    while ranges:
-        halves = [half for low, high in ranges if high - low > 1 for half in _halves(records, low, high)]
-        if not halves:
-            break
+    while halves := [half for low, high in ranges if high - low > 1 for half in _halves(records, low, high)]:
         low, high = np.array(halves).T
         noise = deviation * np.sqrt(high - low)[:, np.newaxis]
         estimates = shrunk(sums[high] - sums[low], found[low], noise, usual_variance=USUAL_VARIANCE)
         for (start, end), estimate in zip(halves, estimates, strict=True):
             found[start:end] = estimate
         ranges = halves
-    return to_log_odds(found) - to_log_odds(shares[np.newaxis])
+    return found
 
 
 def _halves(records: Floats, low: int, high: int) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -52,17 +67,29 @@ def shifts_of_combinations(table: Integers, expected: Floats, deviation: float) 
 
 
 def consistent(table: Integers) -> Floats:
-    """A noisy table (bins, classes) without negative entries. Each class keeps its sum, or 1 if that is smaller."""
-    totals = np.maximum(table.sum(axis=0), 1)
-    return np.stack([project(column, int(total)) for column, total in zip(table.T, totals, strict=True)], axis=1)
+    """A noisy table (..., bins, classes) without negative entries. The sum over the bins is kept, or 1 if that is
+    smaller."""
+    made = np.empty(table.shape)
+    for place in np.ndindex(*table.shape[:-2], table.shape[-1]):
+        column = table[(*place[:-1], slice(None), place[-1])]
+        made[(*place[:-1], slice(None), place[-1])] = project(column, max(int(column.sum()), 1))
+    return made
 
 
-def shrunk(counts: Integers | Floats, prior: Floats, deviation: float | Floats, *, usual_variance: float) -> Floats:
+def shrunk(
+    counts: Integers | Floats,
+    prior: Floats,
+    deviation: float | Floats,
+    *,
+    usual_variance: float,
+    observed_weight: float = 1,
+) -> Floats:
     """Class probabilities from noisy counts by class, shrunk toward a prior.
 
     A difference to the prior keeps the fraction s / (s + n), as in linear regression with a prior. n is the variance
-    that noise and sampling error give it. s is the variance of true differences: the usual variance, plus the squared
-    observed difference, because a few values change the probabilities by far more than is usual.
+    that noise and sampling error give it. s is the variance of true differences: the usual variance, plus
+    `observed_weight` times the squared observed difference, because a few values change the probabilities by far more
+    than is usual.
     """
     counts = np.maximum(counts, 0).astype(np.float64)
     size = counts.sum(axis=-1, keepdims=True)
@@ -71,7 +98,10 @@ def shrunk(counts: Integers | Floats, prior: Floats, deviation: float | Floats, 
     of_noise = (np.square(1 - prior) + (prior.shape[-1] - 1) * np.square(prior)).sum(axis=-1, keepdims=True)
     noise = np.square(deviation) * of_noise + size * vary + 1e-9
     observed = np.square(difference).sum(axis=-1, keepdims=True)
-    signal = np.square(size) * usual_variance * vary + observed
+    signal = np.square(size) * usual_variance * vary + observed_weight * observed
     kept = signal / (signal + noise) / np.maximum(size, 1)
-    weights = np.maximum(prior + kept * difference, SMALLEST_PROBABILITY)
+    return _normalized(np.maximum(prior + kept * difference, SMALLEST_PROBABILITY))
+
+
+def _normalized(weights: Floats) -> Floats:
     return weights / weights.sum(axis=-1, keepdims=True)

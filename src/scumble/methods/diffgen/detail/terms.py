@@ -12,13 +12,11 @@ from math import prod
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from scumble.compiled import compiled
+from scumble.methods.diffgen.detail.groups import LogOdds, LogOddsGroups
 from scumble.model.counts import Block, Floats, Integers
 from scumble.model.schema import Schema
-
-LogOdds = npt.NDArray[np.int32]
 
 LOG_ODDS_UNIT = 1024
 """Log-odds are whole multiples of 1/1024."""
@@ -53,10 +51,21 @@ class Combination:
 
 @dataclass(frozen=True, kw_only=True)
 class Term:
-    """What one table adds to the log-odds: a shift of each class, of shape (combinations of bins, classes)."""
+    """What one table adds to the log-odds: a shift of each class, of shape (groups x combinations of bins, classes).
+
+    A table that was counted in groups of records with similar log-odds has a line for each group and combination. The
+    groups are those by the log-odds that the tables before it gave, as they were then: `measured` are the shifts before
+    any calibration.
+    """
 
     combination: Combination
+    measured: LogOdds
     shifts: LogOdds
+    groups: LogOddsGroups | None = None
+
+    @classmethod
+    def of(cls, combination: Combination, shifts: LogOdds, groups: LogOddsGroups | None = None) -> "Term":
+        return cls(combination=combination, measured=shifts, shifts=shifts, groups=groups)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,12 +76,29 @@ class LogOddsModel:
     base: LogOdds
     """The log-odds of the class shares."""
     terms: tuple[Term, ...] = ()
+    start: LogOdds | None = None
+    """The base before any calibration, for the groups of terms; None if it is `base`."""
 
     def log_odds(self, predictors: Sequence[Any]) -> LogOdds:
         found = np.tile(self.base, (len(predictors[0]), 1))
-        for term in self.terms:
-            _add(term.combination.keys(predictors), term.shifts, found)
+        for term, keys in zip(self.terms, self.keys(predictors), strict=True):
+            _add(keys, term.shifts, found)
         return found
+
+    def keys(self, predictors: Sequence[Any]) -> list[Integers]:
+        """For each term, the line of its shifts that applies to each record."""
+        grouped = [number for number, term in enumerate(self.terms) if term.groups is not None]
+        start = self.base if self.start is None else self.start
+        found = np.tile(start, (len(predictors[0]), 1)) if grouped else None
+        every = []
+        for number, term in enumerate(self.terms):
+            keys = term.combination.keys(predictors)
+            if term.groups is not None and found is not None:
+                keys += len(term.combination) * term.groups.assign(found)
+            if found is not None and number < grouped[-1]:
+                _add(keys, term.measured, found)
+            every.append(keys)
+        return every
 
     def rows(self, blocks: Iterable[Block]) -> Iterator[tuple[list[Any], Any]]:
         """Chunks of rows: the predictors' codes, and the classes."""

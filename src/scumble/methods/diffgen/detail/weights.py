@@ -23,7 +23,7 @@ def with_offsets(model: LogOddsModel) -> LogOddsModel:
     """The model with a further term for each class but the first, which is the same for all records."""
     everyone = Combination(places=(), bins=())
     units = LOG_ODDS_UNIT * np.eye(len(model.base), dtype=np.int32)[1:, np.newaxis]
-    offsets = tuple(Term(combination=everyone, shifts=unit) for unit in units)
+    offsets = tuple(Term.of(everyone, unit) for unit in units)
     # The offsets start at zero: the base is lower by what they add.
     return replace(model, base=model.base - units.sum(axis=(0, 1), dtype=np.int32), terms=(*model.terms, *offsets))
 
