@@ -13,7 +13,7 @@ import numpy as np
 from scumble.compiled import compiled
 from scumble.methods.diffgen.detail.binning import range_width
 from scumble.methods.diffgen.detail.groups import LogOddsGroups
-from scumble.methods.diffgen.detail.terms import LOG_ODDS_UNIT, Combination, LogOddsModel
+from scumble.methods.diffgen.detail.terms import LOG_ODDS_UNIT, Combination, LogOddsModel, row_count
 from scumble.model.counts import Block, Integers
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
@@ -229,7 +229,7 @@ class OverlapSums(RowMeasurement, SummedRows):
 
 def shifts_and_probabilities(model: LogOddsModel, predictors: list[Any]) -> tuple[Any, Any]:
     """For each row, the shifts of every term (rows, terms, classes) and the class probabilities (rows, classes)."""
-    shifts = np.zeros((len(predictors[0]), len(model.terms), len(model.base)), dtype=np.float32)
+    shifts = np.zeros((row_count(predictors), len(model.terms), len(model.base)), dtype=np.float32)
     for number, (term, keys) in enumerate(zip(model.terms, model.keys(predictors), strict=True)):
         shifts[:, number] = term.shifts[keys]
     log_odds = model.base + shifts.sum(axis=1, dtype=np.float64)

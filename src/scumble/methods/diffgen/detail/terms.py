@@ -43,7 +43,7 @@ class Combination:
 
     def keys(self, predictors: Sequence[Any]) -> Integers:
         """The number of each record's combination of bins, in row-major order."""
-        keys = np.zeros(len(predictors[0]), dtype=np.int64)
+        keys = np.zeros(row_count(predictors), dtype=np.int64)
         for place, bins, size in zip(self.places, self.bins, self.shape, strict=True):
             _append(predictors[place], bins, size, keys)
         return keys
@@ -80,7 +80,7 @@ class LogOddsModel:
     """The base before any calibration, for the groups of terms; None if it is `base`."""
 
     def log_odds(self, predictors: Sequence[Any]) -> LogOdds:
-        found = np.tile(self.base, (len(predictors[0]), 1))
+        found = np.tile(self.base, (row_count(predictors), 1))
         for term, keys in zip(self.terms, self.keys(predictors), strict=True):
             _add(keys, term.shifts, found)
         return found
@@ -89,7 +89,7 @@ class LogOddsModel:
         """For each term, the line of its shifts that applies to each record."""
         grouped = [number for number, term in enumerate(self.terms) if term.groups is not None]
         start = self.base if self.start is None else self.start
-        found = np.tile(start, (len(predictors[0]), 1)) if grouped else None
+        found = np.tile(start, (row_count(predictors), 1)) if grouped else None
         every = []
         for number, term in enumerate(self.terms):
             keys = term.combination.keys(predictors)
@@ -108,6 +108,11 @@ class LogOddsModel:
                 part = [column[start : start + ROWS_AT_ONCE] for column in block]
                 labels = part.pop(target)
                 yield part, labels
+
+
+def row_count(predictors: Sequence[Any]) -> int:
+    """The number of rows. While rows are drawn, attributes that were not drawn yet have none."""
+    return max(map(len, predictors))
 
 
 def class_probabilities(log_odds: LogOdds | Floats, unit: int = LOG_ODDS_UNIT) -> Floats:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from scumble.methods.diffgen.detail.queries import shifts_and_probabilities
-from scumble.methods.diffgen.detail.terms import LOG_ODDS_UNIT, Combination, LogOddsModel, Term
+from scumble.methods.diffgen.detail.terms import LOG_ODDS_UNIT, Combination, LogOddsModel, Term, row_count
 from scumble.model.counts import Floats, Integers
 
 SPREAD = 0.35
@@ -30,9 +30,9 @@ def with_offsets(model: LogOddsModel) -> LogOddsModel:
 
 def limits(model: LogOddsModel, predictors: list[Integers]) -> tuple[int, int]:
     """Limits of a record's numbers in `SlopeSums` and `OverlapSums`, from rows that were drawn from paid answers."""
-    every = max(len(predictors[0]) // LIMIT_ROWS, 1)
+    every = max(row_count(predictors) // LIMIT_ROWS, 1)
     rows = [column[::every] for column in predictors]
-    if not len(rows[0]):
+    if not row_count(rows):
         return LOG_ODDS_UNIT, LOG_ODDS_UNIT
     shifts, probabilities = shifts_and_probabilities(model, rows)
     centred = shifts - np.einsum("rtc,rc->rt", shifts, probabilities)[..., np.newaxis]
