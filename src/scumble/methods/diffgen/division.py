@@ -18,8 +18,8 @@ import numpy as np
 
 SIGNAL = 0.12
 """The attribute that says most about the class explains so much of its variance, the i-th one SIGNAL / i."""
-NOISE_OF_A_TABLE = 4.5
-"""A table with information x, counted in the best number of bins, has an error of 4.5 / x: half from its noise and half
+NOISE_OF_A_TABLE = 3.5
+"""A table with information x, counted in the best number of bins, has an error of 3.5 / x: half from its noise and half
 because values share bins."""
 NOISE_OF_A_CHOICE = 0.7
 """A private selection among d attributes with information x may miss an effect (a mean difference of probabilities) of
@@ -28,14 +28,16 @@ EFFECT = 0.35
 """An attribute that explains the fraction s of the variance has an effect of 0.35 sqrt(s)."""
 MISCALIBRATED = 0.03
 CALIBRATION_NOISE = 130.0
-"""Without calibration the error is 0.03; with information x, its noise gives 130 / x^2."""
+"""Without calibration the error is 0.03, or half of that if there is a single table, which overlaps with no other; with
+information x, its noise gives 130 / x^2."""
 OVERLAP, OVERLAP_INFORMATION = 0.02, 840.0
 """Tables of related attributes that have no weights cost 0.02; weights with information 840 halve this."""
 INTERACTIONS, INTERACTION_EFFECT = 0.03, 0.05
 """Interactions that are not found cost 0.03. One with an effect of 0.05 is found half of the time if the noise of the
 selection is as large."""
-FIXED = 0.11
-"""The share for the cells and the counts of values, which this division does not change."""
+CELLS, VALUES, VALUES_IF_CHOSEN, VALUES_ALONE = 0.04, 0.07, 0.15, 0.5
+"""The shares for the cells, and for the counts of values: if every attribute has a class table; if some have none, so
+that their values are known from these counts alone; and if none has one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,11 +51,17 @@ class Shares:
     fit: float = 0.0
 
     @property
+    def values(self) -> float:
+        if not self.tables:
+            return VALUES_ALONE
+        return VALUES_IF_CHOSEN if self.choice else VALUES
+
+    @property
     def rest(self) -> float:
-        return 1 - FIXED - self.choice - self.calibration - self.combination - self.fit
+        return 1 - CELLS - self.values - self.choice - self.calibration - self.combination - self.fit
 
 
-def expected_error(information: float, attributes: int, shares: Shares) -> float:
+def expected_error(information: float, attributes: int, shares: Shares, classes: int = 2) -> float:
     """The expected error of a division: signal that is missed, and noise that is taken for signal."""
     signals = SIGNAL / np.arange(1, attributes + 1)
     if not shares.tables:
@@ -62,28 +70,30 @@ def expected_error(information: float, attributes: int, shares: Shares) -> float
     noise = NOISE_OF_A_TABLE * shares.tables / (information * shares.rest)
     error = float((counted * noise / (counted + noise)).sum() + missed.sum())
     if shares.tables < attributes:
-        unseen = NOISE_OF_A_CHOICE * shares.tables * log(attributes) / (information * shares.choice) / EFFECT
+        seen = information * classes / 2 * shares.choice
+        unseen = NOISE_OF_A_CHOICE * shares.tables * log(attributes) / seen / EFFECT
         error += sum(signal * (1 - exp(-(unseen**2) / signal)) for signal in counted)
     noise = CALIBRATION_NOISE / (information * shares.calibration) ** 2
-    error += MISCALIBRATED * noise / (MISCALIBRATED + noise)
+    miscalibrated = MISCALIBRATED * min(1.0, 0.5 + shares.tables / 20)
+    error += miscalibrated * noise / (miscalibrated + noise)
     if not shares.fit:
         return error + OVERLAP + INTERACTIONS
     noise = (OVERLAP_INFORMATION / (information * shares.fit)) ** 2
     error += OVERLAP * noise / (1 + noise)
     candidates = max(attributes * (attributes - 1) / 2, 1) + 1
-    noise = 2 * log(candidates) / (information * shares.combination) / INTERACTION_EFFECT
+    noise = 2 * log(candidates) / (information * classes / 2 * shares.combination) / INTERACTION_EFFECT
     return error + INTERACTIONS * noise**2 / (1 + noise**2)
 
 
 CHOICES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4)
-CALIBRATIONS = (0.02, 0.04, 0.08, 0.16)
+CALIBRATIONS = (0.03, 0.06, 0.12)
 FITS = (0.0, 0.05, 0.1, 0.15)
 COMBINATIONS = (0.02, 0.04, 0.08)
 MOST_TABLES = 40
 
 
 @lru_cache(maxsize=256)
-def best_division(information: float, attributes: int) -> Shares:
+def best_division(information: float, attributes: int, classes: int = 2) -> Shares:
     """The division with the least expected error."""
     best, least = Shares(tables=0), expected_error(information, attributes, Shares(tables=0))
     for tables in _numbers(attributes):
@@ -94,7 +104,7 @@ def best_division(information: float, attributes: int) -> Shares:
                         shares = Shares(
                             tables=tables, choice=choice, calibration=calibration, combination=combination, fit=fit
                         )
-                        error = expected_error(information, attributes, shares) if shares.rest > 0 else least
+                        error = expected_error(information, attributes, shares, classes) if shares.rest > 0 else least
                         if error < least:
                             best, least = shares, error
     return best

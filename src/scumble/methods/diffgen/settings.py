@@ -6,7 +6,7 @@ Settings depend only on public facts and, where the number of records is not pub
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from scumble.methods.diffgen.division import best_bins, best_division
+from scumble.methods.diffgen.division import CELLS, best_bins, best_division
 from scumble.methods.diffgen.parameters import DiffGen, SelectionMode
 from scumble.methods.diffgen.scores import Score
 from scumble.model.schema import Schema
@@ -14,8 +14,6 @@ from scumble.model.schema import Schema
 RECORDS_SHARE = Fraction(1, 100)
 """The share of epsilon for counting the records, if their number is not public. The count decides how the rest is
 divided. With two classes its error is about 200 / epsilon records."""
-CELL_SHARE, VALUES_SHARE = Fraction(4, 100), Fraction(7, 100)
-"""The shares for the cells and for the counts of values, if there is detail."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +86,7 @@ def detail_settings(schema: Schema, epsilon: Fraction, records: int) -> DetailSe
     from scumble.methods.diffgen.detail.binning import is_binned
 
     known = information(schema, epsilon, records)
-    shares = best_division(max(known, 1.0), len(schema.predictors))
+    shares = best_division(max(known, 1.0), len(schema.predictors), len(schema.classes))
     bins = best_bins(known, shares)
     chosen = shares.tables < len(schema.predictors)
     counted = chosen or any(is_binned(attribute.domain, bins) for attribute in schema.predictors)
@@ -96,14 +94,14 @@ def detail_settings(schema: Schema, epsilon: Fraction, records: int) -> DetailSe
         tables=shares.tables,
         bins=bins,
         information=known * shares.rest / max(shares.tables, 1),
-        values_share=VALUES_SHARE if counted else Fraction(0),
+        values_share=_percent(shares.values) if counted else Fraction(0),
         choice_share=_percent(shares.choice) if chosen and shares.tables else Fraction(0),
         table_share=Fraction(0),
         calibration_share=_percent(shares.calibration) if shares.tables else Fraction(0),
         combination_share=_percent(shares.combination),
         fit_share=_percent(shares.fit),
     )
-    return replace(settings, table_share=1 - CELL_SHARE - settings.share) if shares.tables else settings
+    return replace(settings, table_share=1 - _percent(CELLS) - settings.share) if shares.tables else settings
 
 
 def _percent(share: float) -> Fraction:

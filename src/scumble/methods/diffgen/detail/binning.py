@@ -6,7 +6,7 @@ with many records never shares them with its neighbours.
 """
 
 from dataclasses import dataclass
-from math import log, sqrt
+from math import isqrt
 
 import numpy as np
 
@@ -21,8 +21,6 @@ FLAT = 256
 """A histogram of more values than this is also counted in `BRANCHES` ranges, whose sums would drown in the noise of so
 many values."""
 BRANCHES = 64
-STANDS_OUT = 4
-"""A difference of sums counts if it is larger than so many standard deviations of its noise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,15 +55,15 @@ def each_its_own(domain: Domain) -> Binning:
 
 
 def by_records(domain: Domain, most: int, shares: Floats) -> Binning:
-    """Bins for estimated shares of all codes: at most about `most` by records, refined by as many of equal width.
+    """Bins for estimated shares of all codes: about `most` by records, refined by ranges of equal width.
 
-    A value with at least the average share of a bin gets its own. Missing numbers, which have the last code, get a
+    There are as many ranges, or the square root of the number of values if that is more. A value with at least the average share of a bin gets its own. Missing numbers, which have the last code, get a
     separate bin.
     """
     values = value_count(domain)
     most = min(max(most, FEWEST_BINS), MOST_BINS)
     share = shares[:values] / max(shares[:values].sum(), 1e-12)
-    by_width = np.arange(values) // -(-values // most)
+    by_width = np.arange(values) // -(-values // min(max(most, isqrt(values)), MOST_BINS))
     by_mass = np.floor((np.cumsum(share) - share / 2) * most)
     alone = share >= 1 / most
     begins = (np.diff(by_width) > 0) | ((np.diff(by_mass) > 0) & (share[1:] > 1.5 / values)) | alone[1:] | alone[:-1]
@@ -98,48 +96,30 @@ def value_shares(domain: Domain, counted: Integers, deviation: float) -> Floats:
 def density(counted: Integers, deviation: float) -> Floats:
     """The share of each value, from noisy counts: even wherever the counts do not show that it is not.
 
-    First, single values that stand out from the average more than any noise would. The others are halved again and
-    again; halves differ only if their sums, or sums inside them, differ by more than noise explains. Inside an even
-    range, counts are shrunk toward their mean (James and Stein 1961).
+    Values are halved again and again. The difference between two halves keeps the fraction 1 - 2 n / d^2, or nothing if
+    that is negative: n is the variance that noise gives it, and d the difference. So a large one is kept, and noise is
+    not (shrinkage of Haar coefficients).
     """
-    size = len(counted)
-    spikes = counted - counted.sum() / size > deviation / sqrt(2) * log(10 * size)
-    found = np.where(spikes, counted, 0).astype(np.float64)
-    rest = np.flatnonzero(~spikes)
-    if len(rest):
-        found[rest] = _even_ranges(counted[rest].astype(np.float64), deviation)
-    found = np.maximum(found, 0.0) + 1e-9
-    return found / found.sum()
-
-
-def _even_ranges(counts: Floats, deviation: float) -> Floats:
-    """The counts, averaged over the widest ranges of a binary tree in which no split stands out."""
-    depth = max(len(counts) - 1, 0).bit_length()
-    padded = np.zeros(1 << depth)
-    padded[: len(counts)] = counts
-    real = np.zeros(1 << depth)
-    real[: len(counts)] = 1.0
-    uneven_below = np.zeros(len(padded), dtype=bool)
-    sums, widths, uneven = padded, real, [uneven_below]
+    depth = max(len(counted) - 1, 0).bit_length()
+    sums, widths = np.zeros(1 << depth), np.zeros(1 << depth)
+    sums[: len(counted)], widths[: len(counted)] = counted, 1.0
+    levels = []
     for _ in range(depth):
-        pairs, wide = sums.reshape(-1, 2), widths.reshape(-1, 2)
-        sums, widths = pairs.sum(axis=1), wide.sum(axis=1)
-        expected = sums * wide[:, 0] / np.maximum(widths, 1)
-        spread = deviation * np.sqrt(wide[:, 0] * wide[:, 1] / np.maximum(widths, 1))
-        stands_out = (np.abs(pairs[:, 0] - expected) > STANDS_OUT * spread) & (wide.min(axis=1) > 0)
-        uneven.append(stands_out | uneven[-1].reshape(-1, 2).any(axis=1))
-    leader = np.arange(len(padded))
-    for level in range(1, depth + 1):
-        even = np.repeat(~uneven[level], 1 << level)
-        leader = np.where(even, np.arange(len(padded)) >> level << level, leader)
-    leader = leader[: len(counts)]
-    starts = np.flatnonzero(np.diff(leader, prepend=-1))
-    width = np.diff(np.append(starts, len(counts)))
-    mean = np.repeat(np.add.reduceat(counts, starts) / width, width)
-    squares = np.add.reduceat(np.square(counts - mean), starts)
-    kept = np.maximum(1 - (width - 2) * deviation**2 / np.maximum(squares, 1e-9), 0.0)
-    kept = np.where(width > 1, np.minimum(kept, 1.0), 1.0)
-    return mean + np.repeat(kept, width) * (counts - mean)
+        halves, wide = sums.reshape(-1, 2), widths.reshape(-1, 2)
+        sums, widths = halves.sum(axis=1), wide.sum(axis=1)
+        part = wide[:, 0] / np.maximum(widths, 1)
+        difference = halves[:, 0] - sums * part
+        noise = deviation**2 * widths * part * (1 - part)
+        kept = np.maximum(1 - 2 * noise / np.maximum(np.square(difference), 1e-9), 0.0)
+        levels.append((part, kept * difference))
+    found = sums
+    for part, difference in reversed(levels):
+        left = found * part + difference
+        # Neither half has fewer than no records.
+        left = np.clip(left, np.minimum(found, 0), np.maximum(found, 0))
+        found = np.stack([left, found - left], axis=1).ravel()
+    found = np.maximum(found[: len(counted)], 0.0) + 1e-9
+    return found / found.sum()
 
 
 def _binning(domain: Domain, bins: Integers, shares: Floats) -> Binning:

@@ -38,16 +38,18 @@ from scumble.methods.diffgen.detail.shrinkage import consistent, shifts_of_combi
 from scumble.methods.diffgen.detail.spends import (
     CALIBRATE,
     CHOOSE_COMBINATION,
+    CHOOSE_FURTHER,
     CHOOSE_TABLE,
-    COUNT_COMBINATION,
     COUNT_TABLE,
     COUNT_VALUES,
-    FIT,
     MOST_COMBINATIONS,
     OVERLAPS,
     SLOPES,
+    combination_label,
+    combination_spends,
     count_label,
-    fitting_spends,
+    fit_label,
+    weight_spends,
 )
 from scumble.methods.diffgen.detail.terms import (
     LOG_ODDS_UNIT,
@@ -75,14 +77,16 @@ if TYPE_CHECKING:
     from scumble.methods.diffgen.detail.rows import RowSampler
 
 CALIBRATION_GROUPS = 12
-DRAFT_ROWS = 100_000
+DRAFT_ROWS = 30_000
 LEAST_INFORMATION, INFORMATION_PER_BIN = 600.0, 15.0
 """An attribute is counted in two groups by log-odds if its table has this much information, and for each bin of each
 group that much: an attribute that repeats an earlier one then adds nothing."""
 BINS_TO_CHOOSE_BY = 4
 """An attribute with more values is chosen by its residuals in about so many bins: sums of many records stand out."""
-BINS_TO_COMBINE, LARGEST_COMBINATION = 5, 40
+BINS_TO_COMBINE, LARGEST_COMBINATION = 5, 128
 """Attributes are combined in about so many bins each, and in at most so many combinations of bins."""
+BINS_ALONE = 20
+"""An attribute whose own effect differs from what was measured is a candidate, too, in about so many bins."""
 NO_FALSE_COMBINATION = 2.0
 """Adding no combination has a head start over all candidates by this many noise scales, on top of the logarithm of
 their number: without an interaction, a combination is added with a probability of about exp(-2)."""
@@ -146,6 +150,7 @@ class _Measuring:
         self.shares: dict[int, Floats] = {}
         self.tables: dict[int, _Table] = {}
         self.totals: list[NoisyTable] = [*cells.counted, (cells.measured, cells.variance**0.5)]
+        self.chosen: list[tuple[int, ...]] = []
         self.document: list[dict[str, Any]] = []
         self.story: list[str] = []
         self.model = self._base()
@@ -225,25 +230,26 @@ class _Measuring:
         """Choose combinations of attributes that add to the model, and measure what each adds."""
         if not self.settings.fit_share:
             return
-        chosen: list[Combination] = []
-        for _ in range(MOST_COMBINATIONS):
-            found = self._choose_combination(chosen)
-            if found is None:
+        for number in range(MOST_COMBINATIONS):
+            combination = self._choose_combination(fit_label(number))
+            if combination is None:
                 break
-            chosen.append(found)
-        self.holder.divide(FIT, fitting_spends(self.holder.plan.price(FIT), len(chosen)))
-        draft = self._draft()
-        for combination in chosen:
+            spend = combination_label(number)
+            whole = fit_label(number)
+            self.holder.divide(whole, combination_spends(self.holder.plan.price(whole), number))
             query = ResidualSums(model=self.model, combination=combination)
-            sums = self.holder.measure(query, spend=COUNT_COMBINATION).reshape(query.shape)
+            sums = self.holder.measure(query, spend=spend).reshape(query.shape)
             names = [self.names[place] for place in combination.places]
             self.document.append({"attributes": names, "residuals": sums.tolist()})
             self.story.append(f"{' and '.join(names)} together by class, in {len(combination)} combinations of bins")
-            self._add_term(draft, combination, sums)
+            self._add_term(combination, sums, self._deviation(spend, 2))
+            self.chosen.append(combination.places)
 
     def fit_weights(self) -> None:
         if not self.settings.fit_share:
             return
+        left = fit_label(len(self.chosen))
+        self.holder.divide(left, weight_spends(self.holder.plan.price(left)))
         model = with_offsets(self.model)
         of_slopes, of_overlaps = limits(model, self._draft().codes)
         slopes = self.holder.measure(SlopeSums(model=model, limit=of_slopes), spend=SLOPES)
@@ -278,24 +284,24 @@ class _Measuring:
         self.document.append({"attributes": names, "groups": len(table), "counts": table.tolist()})
         return table, self._deviation(spend)
 
-    def _choose_combination(self, chosen: Sequence[Combination]) -> Combination | None:
+    def _choose_combination(self, left: str) -> Combination | None:
         everything = range(len(self.names))
         groups = [*((place,) for place in everything), *combinations(everything, 2)]
-        for each in chosen:
-            groups += [tuple(sorted({*each.places, other})) for other in everything if len(each.places) > 1]
-        taken = {each.places for each in chosen}
+        for each in self.chosen:
+            groups += [tuple(sorted({*each, other})) for other in everything if len(each) > 1]
         few = [self._alone(place, BINS_TO_COMBINE) for place in everything]
-        alone = [self._alone(place, LARGEST_COMBINATION // 2) for place in everything]
+        alone = [self._alone(place, BINS_ALONE) for place in everything]
         candidates = tuple(
             alone[group[0]] if len(group) == 1 else _combined([few[place] for place in group])
             for group in dict.fromkeys(groups)
-            if group not in taken and prod(len(few[place]) for place in group) <= LARGEST_COMBINATION
+            if group not in self.chosen and prod(len(few[place]) for place in group) <= LARGEST_COMBINATION
         )
         if not candidates:
             return None
         bound = 2 * CERTAIN * self._changes
-        scale = 2 * bound / float(self.holder.plan.price(CHOOSE_COMBINATION))
-        price = float(self.holder.plan.price(FIT)) / 2 / (len(chosen) + 1)
+        choosing = CHOOSE_FURTHER if self.chosen else CHOOSE_COMBINATION
+        scale = 2 * bound / float(self.holder.plan.price(choosing))
+        price = float(self.holder.plan.price(left)) / 3
         head_start = scale * (log(len(candidates)) + NO_FALSE_COMBINATION)
         classes = len(self.schema.classes)
         handicaps = tuple(
@@ -305,7 +311,7 @@ class _Measuring:
             for each in candidates
         )
         query = ResidualChoice(model=self.model, candidates=candidates, handicaps=handicaps, optional=True)
-        index = self.holder.choose_in_parts(query, spend=CHOOSE_COMBINATION)[0]
+        index = self.holder.choose_in_parts(query, spend=choosing)[0]
         self.document.append({"chosen": [self.names[place] for place in places_of(candidates, index)]})
         return candidates[index] if index < len(candidates) else None
 
@@ -359,13 +365,14 @@ class _Measuring:
     def _base(self) -> LogOddsModel:
         return LogOddsModel(schema=self.schema, base=to_log_odds(self._class_shares()))
 
-    def _add_term(self, draft: "RowSampler", combination: Combination, sums: Integers) -> None:
+    def _add_term(self, combination: Combination, sums: Integers, deviation: float) -> None:
         """Add what a combination shows beyond what the model expects for it."""
+        draft = self._draft()
         found, keys = class_probabilities(self.model.log_odds(draft.codes)), combination.keys(draft.codes)
         expected = means_by_key(found, keys, np.tile(self._class_shares(), (len(combination), 1)))
         records = class_totals(self.totals).sum() * np.bincount(keys, minlength=len(combination)) / max(len(keys), 1)
         counts = records[:, np.newaxis] * expected + sums / CERTAIN
-        shifts = shifts_of_combinations(counts, expected, self._deviation(COUNT_COMBINATION, 2))
+        shifts = shifts_of_combinations(counts, expected, deviation)
         self.model = replace(self.model, terms=(*self.model.terms, Term.of(combination, shifts)))
 
     # Rows

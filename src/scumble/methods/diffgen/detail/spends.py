@@ -14,12 +14,12 @@ CHOOSE_TABLE = "choose a table"
 COUNT_TABLE = "count a table"
 CALIBRATE = "count the groups"
 CHOOSE_COMBINATION = "choose a combination"
+CHOOSE_FURTHER = "choose a further combination"
 FIT = "combinations and weights"
-COUNT_COMBINATION = "count a combination"
 SLOPES = "weigh the tables: slopes"
 OVERLAPS = "weigh the tables: overlaps"
 
-MOST_COMBINATIONS = 2
+MOST_COMBINATIONS = 3
 
 
 def count_label(attribute: str) -> str:
@@ -66,9 +66,14 @@ def detail_spends(schema: Schema, epsilon: Fraction, settings: DetailSettings) -
         spends += [
             Spend(
                 label=CHOOSE_COMBINATION,
-                epsilon=epsilon * settings.combination_share / MOST_COMBINATIONS,
-                times=MOST_COMBINATIONS,
-                purpose="one private selection of a combination of attributes, or none, to be counted by class",
+                epsilon=epsilon * settings.combination_share / 2,
+                purpose="a private selection of a combination of attributes, or none, to be counted by class",
+            ),
+            Spend(
+                label=CHOOSE_FURTHER,
+                epsilon=epsilon * settings.combination_share / 2 / (MOST_COMBINATIONS - 1),
+                times=MOST_COMBINATIONS - 1,
+                purpose="the same again, if one was selected",
             ),
             Spend(
                 label=FIT,
@@ -79,25 +84,37 @@ def detail_spends(schema: Schema, epsilon: Fraction, settings: DetailSettings) -
     return tuple(spends)
 
 
-def fitting_spends(epsilon: Fraction, combinations: int) -> tuple[Spend, ...]:
-    """How `FIT` is divided: half for the combinations, if any was chosen, and the rest for the weights."""
-    counting = epsilon / 2 if combinations else Fraction(0)
-    weighing = (epsilon - counting) / 2
-    spends = [
-        Spend(label=SLOPES, epsilon=weighing, purpose="discrete Laplace noise on the gradient of the fit"),
-        Spend(label=OVERLAPS, epsilon=weighing, purpose="discrete Laplace noise on how much the tables say the same"),
-    ]
-    if combinations:
-        spends.insert(
-            0,
-            Spend(
-                label=COUNT_COMBINATION,
-                epsilon=counting / combinations,
-                times=combinations,
-                purpose="discrete Laplace noise on the counts of a combination of attributes by class",
-            ),
-        )
-    return tuple(spends)
+def combination_spends(epsilon: Fraction, number: int) -> tuple[Spend, ...]:
+    """How `FIT`, or what is left of it, is divided if a combination was chosen: a third for its residuals."""
+    return (
+        Spend(
+            label=combination_label(number),
+            epsilon=epsilon / 3,
+            purpose="discrete Laplace noise on what a combination of attributes adds, by class",
+        ),
+        Spend(
+            label=fit_label(number + 1),
+            epsilon=epsilon * 2 / 3,
+            purpose="further combinations, and weights of all tables",
+        ),
+    )
+
+
+def combination_label(number: int) -> str:
+    return f"count combination {number + 1}"
+
+
+def fit_label(number: int) -> str:
+    """The label of what is left for the weights after so many combinations."""
+    return FIT if not number else f"weights after combination {number}"
+
+
+def weight_spends(epsilon: Fraction) -> tuple[Spend, ...]:
+    """How what is left of `FIT` is divided."""
+    return (
+        Spend(label=SLOPES, epsilon=epsilon / 2, purpose="discrete Laplace noise on the gradient of the fit"),
+        Spend(label=OVERLAPS, epsilon=epsilon / 2, purpose="discrete Laplace noise on how alike the tables are"),
+    )
 
 
 def table_shares(schema: Schema, bins: int) -> dict[str, Fraction]:
