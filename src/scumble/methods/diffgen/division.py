@@ -35,7 +35,7 @@ OVERLAP, OVERLAP_INFORMATION = 0.02, 840.0
 INTERACTIONS, INTERACTION_EFFECT = 0.03, 0.05
 """Interactions that are not found cost 0.03. One with an effect of 0.05 is found half of the time if the noise of the
 selection is as large."""
-CELLS, VALUES, VALUES_IF_CHOSEN, VALUES_ALONE = 0.04, 0.07, 0.15, 0.5
+CELLS, VALUES, VALUES_IF_CHOSEN, VALUES_ALONE = 0.03, 0.06, 0.15, 0.5
 """The shares for the cells, and for the counts of values: if every attribute has a class table; if some have none, so
 that their values are known from these counts alone; and if none has one."""
 

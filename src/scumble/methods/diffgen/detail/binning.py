@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from math import isqrt
 
 import numpy as np
+import numpy.typing as npt
 
 from scumble.model.counts import Floats, Integers
 from scumble.model.domain import Domain
 from scumble.model.grid import Grid
+from scumble.model.ordered import Ordered
+from scumble.model.taxonomy import Node, Tree
 
 FEWEST_BINS, MOST_BINS = 6, 128
 """An attribute is never counted in fewer bins than the first number, unless it has fewer values. Bins of empty ranges
@@ -55,19 +58,53 @@ def each_its_own(domain: Domain) -> Binning:
 
 
 def by_records(domain: Domain, most: int, shares: Floats) -> Binning:
-    """Bins for estimated shares of all codes: about `most` by records, refined by ranges of equal width.
+    """About `most` bins for estimated shares of all codes.
 
-    There are as many ranges, or the square root of the number of values if that is more. A value with at least the average share of a bin gets its own. Missing numbers, which have the last code, get a
+    A taxonomy is divided node by node, always the one with most records. The codes of anything else are divided by
+    records, and refined by ranges of equal width: as many, or the square root of the number of values if that is more.
+    A value with at least the average share of a bin gets its own. Missing numbers, which have the last code, get a
     separate bin.
     """
     values = value_count(domain)
     most = min(max(most, FEWEST_BINS), MOST_BINS)
     share = shares[:values] / max(shares[:values].sum(), 1e-12)
-    by_width = np.arange(values) // -(-values // min(max(most, isqrt(values)), MOST_BINS))
-    by_mass = np.floor((np.cumsum(share) - share / 2) * most)
     alone = share >= 1 / most
-    begins = (np.diff(by_width) > 0) | ((np.diff(by_mass) > 0) & (share[1:] > 1.5 / values)) | alone[1:] | alone[:-1]
+    by_mass = np.floor((np.cumsum(share) - share / 2) * most)
+    begins = ((np.diff(by_mass) > 0) & (share[1:] > 1.5 / values)) | alone[1:] | alone[:-1]
+    if isinstance(domain, Tree) and not isinstance(domain, Ordered):
+        begins = (begins & _inside_a_large_node(domain, share, most)) | _between_nodes(domain, share, most)
+    else:
+        by_width = np.arange(values) // -(-values // min(max(most, isqrt(values)), MOST_BINS))
+        begins |= np.diff(by_width) > 0
     return _binning(domain, np.concatenate([[0], np.cumsum(begins)]), shares)
+
+
+def _nodes(tree: Tree, share: Floats, most: int) -> list[Node]:
+    """The nodes of a cut: again and again, the node with most records is replaced by its children, if these are at most
+    `most` nodes then."""
+    climb = np.concatenate([[0.0], np.cumsum(share)])
+    cut = [tree.root]
+    while True:
+        open_ = [node for node in cut if node.children and len(cut) - 1 + len(node.children) <= most]
+        if not open_:
+            return sorted(cut, key=lambda node: node.low)
+        largest = max(open_, key=lambda node: climb[node.high] - climb[node.low])
+        cut = [node for node in cut if node is not largest] + list(largest.children)
+
+
+def _between_nodes(tree: Tree, share: Floats, most: int) -> npt.NDArray[np.bool_]:
+    begins = np.zeros(len(share), dtype=bool)
+    begins[[node.low for node in _nodes(tree, share, most)]] = True
+    return begins[1:]
+
+
+def _inside_a_large_node(tree: Tree, share: Floats, most: int) -> npt.NDArray[np.bool_]:
+    """Where a node could be divided further, but has too many children."""
+    climb = np.concatenate([[0.0], np.cumsum(share)])
+    inside = np.zeros(len(share), dtype=bool)
+    for node in _nodes(tree, share, most):
+        inside[node.low : node.high] = climb[node.high] - climb[node.low] > 1.5 / most
+    return inside[1:]
 
 
 def merged(domain: Domain, most: int, shares: Floats | None) -> Integers:

@@ -87,9 +87,9 @@ BINS_TO_COMBINE, LARGEST_COMBINATION = 5, 128
 """Attributes are combined in about so many bins each, and in at most so many combinations of bins."""
 BINS_ALONE = 20
 """An attribute whose own effect differs from what was measured is a candidate, too, in about so many bins."""
-NO_FALSE_COMBINATION = 2.0
+NO_FALSE_COMBINATION = 1.5
 """Adding no combination has a head start over all candidates by this many noise scales, on top of the logarithm of
-their number: without an interaction, a combination is added with a probability of about exp(-2)."""
+their number: without an interaction, a combination is added with a probability of about exp(-1.5)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,7 +307,7 @@ class _Measuring:
         handicaps = tuple(
             int(head_start)
             + self._sampling_error(each)
-            + int(CERTAIN * self._changes * len(each) * classes / price / 2)
+            + int(CERTAIN * self._changes * len(each) * classes / price / 4)
             for each in candidates
         )
         query = ResidualChoice(model=self.model, candidates=candidates, handicaps=handicaps, optional=True)
