@@ -229,24 +229,61 @@ class OverlapSums(RowMeasurement, SummedRows):
 
 def shifts_and_probabilities(model: LogOddsModel, predictors: list[Any]) -> tuple[Any, Any]:
     """For each row, the shifts of every term (rows, terms, classes) and the class probabilities (rows, classes)."""
-    shifts = np.zeros((row_count(predictors), len(model.terms), len(model.base)), dtype=np.float32)
+    shifts = np.zeros((row_count(predictors), len(model.terms), len(model.base)), dtype=np.int32)
+    log_odds = np.tile(model.base, (len(shifts), 1))
     for number, (term, keys) in enumerate(zip(model.terms, model.keys(predictors), strict=True)):
-        shifts[:, number] = term.shifts[keys]
-    log_odds = model.base + shifts.sum(axis=1, dtype=np.float64)
-    powers = np.exp((log_odds - log_odds.max(axis=1, keepdims=True)) / LOG_ODDS_UNIT)
-    return shifts, powers / powers.sum(axis=1, keepdims=True)
+        _take(keys, term.shifts, number, shifts, log_odds)
+    probabilities = np.zeros(log_odds.shape)
+    _softmax(log_odds, LOG_ODDS_UNIT, probabilities)
+    return shifts, probabilities
 
 
 def _residuals(log_odds: Any, labels: Any) -> Integers:
     """For each row and class: 1024 if it is the row's class, minus the expected probability in units of 1/1024."""
-    powers = np.exp((log_odds - log_odds.max(axis=1, keepdims=True)) / LOG_ODDS_UNIT)
-    expected = (CERTAIN * powers / powers.sum(axis=1, keepdims=True)).astype(np.int64)
-    rows = np.arange(len(labels))
-    # What rounding down leaves over goes to the most probable class, so that all add up to one.
-    expected[rows, log_odds.argmax(axis=1)] += CERTAIN - expected.sum(axis=1)
-    residuals = -expected
-    residuals[rows, labels] += CERTAIN
+    probabilities = np.zeros(log_odds.shape)
+    _softmax(log_odds, LOG_ODDS_UNIT, probabilities)
+    residuals = np.zeros(log_odds.shape, dtype=np.int64)
+    _subtract(probabilities, labels, CERTAIN, residuals)
     return residuals
+
+
+@compiled
+def _softmax(log_odds: Any, unit: Any, probabilities: Any) -> None:
+    rows, classes = log_odds.shape
+    for row in range(rows):
+        largest = log_odds[row, 0]
+        for label in range(1, classes):
+            largest = max(largest, log_odds[row, label])
+        total = 0.0
+        for label in range(classes):
+            probabilities[row, label] = np.exp((log_odds[row, label] - largest) / unit)
+            total += probabilities[row, label]
+        for label in range(classes):
+            probabilities[row, label] /= total
+
+
+@compiled
+def _subtract(probabilities: Any, labels: Any, certain: Any, residuals: Any) -> None:
+    rows, classes = probabilities.shape
+    for row in range(rows):
+        left, likeliest = certain, 0
+        for label in range(classes):
+            expected = int(certain * probabilities[row, label])
+            residuals[row, label] = -expected
+            left -= expected
+            if probabilities[row, label] > probabilities[row, likeliest]:
+                likeliest = label
+        # What rounding down leaves over goes to the most probable class, so that all add up to one.
+        residuals[row, likeliest] -= left
+        residuals[row, labels[row]] += certain
+
+
+@compiled
+def _take(keys: Any, lines: Any, number: Any, shifts: Any, log_odds: Any) -> None:
+    for row in range(len(keys)):
+        for label in range(lines.shape[1]):
+            shifts[row, number, label] = lines[keys[row], label]
+            log_odds[row, label] += lines[keys[row], label]
 
 
 @compiled

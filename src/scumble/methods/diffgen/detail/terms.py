@@ -67,6 +67,11 @@ class Term:
     def of(cls, combination: Combination, shifts: LogOdds, groups: LogOddsGroups | None = None) -> "Term":
         return cls(combination=combination, measured=shifts, shifts=shifts, groups=groups)
 
+    def keys(self, predictors: Sequence[Any], log_odds: LogOdds) -> Integers:
+        """The line of the shifts that applies to each record, given the measured log-odds of the terms before."""
+        keys = self.combination.keys(predictors)
+        return keys if self.groups is None else keys + len(self.combination) * self.groups.assign(log_odds)
+
 
 @dataclass(frozen=True, kw_only=True)
 class LogOddsModel:
@@ -81,23 +86,23 @@ class LogOddsModel:
 
     def log_odds(self, predictors: Sequence[Any]) -> LogOdds:
         found = np.tile(self.base, (row_count(predictors), 1))
+        if all(term.shifts is term.measured for term in self.terms) and self.start is None:
+            for term in self.terms:
+                _add(term.keys(predictors, found), term.shifts, found)
+            return found
         for term, keys in zip(self.terms, self.keys(predictors), strict=True):
             _add(keys, term.shifts, found)
         return found
 
     def keys(self, predictors: Sequence[Any]) -> list[Integers]:
         """For each term, the line of its shifts that applies to each record."""
-        grouped = [number for number, term in enumerate(self.terms) if term.groups is not None]
-        start = self.base if self.start is None else self.start
-        found = np.tile(start, (row_count(predictors), 1)) if grouped else None
+        last = max((number for number, term in enumerate(self.terms) if term.groups is not None), default=0)
+        found = np.tile(self.base if self.start is None else self.start, (row_count(predictors), 1))
         every = []
         for number, term in enumerate(self.terms):
-            keys = term.combination.keys(predictors)
-            if term.groups is not None and found is not None:
-                keys += len(term.combination) * term.groups.assign(found)
-            if found is not None and number < grouped[-1]:
-                _add(keys, term.measured, found)
-            every.append(keys)
+            every.append(term.keys(predictors, found))
+            if number < last:
+                _add(every[-1], term.measured, found)
         return every
 
     def rows(self, blocks: Iterable[Block]) -> Iterator[tuple[list[Any], Any]]:
