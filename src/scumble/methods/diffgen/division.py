@@ -32,10 +32,10 @@ CALIBRATION_NOISE = 130.0
 information x, its noise gives 130 / x^2."""
 OVERLAP, OVERLAP_INFORMATION = 0.02, 840.0
 """Tables of related attributes that have no weights cost 0.02; weights with information 840 halve this."""
-INTERACTIONS, INTERACTION_EFFECT = 0.03, 0.05
-"""Interactions that are not found cost 0.03. One with an effect of 0.05 is found half of the time if the noise of the
+INTERACTIONS, INTERACTION_EFFECT = 0.015, 0.05
+"""Interactions that are not found cost 0.015. One with an effect of 0.05 is found half of the time if the noise of the
 selection is as large."""
-CELLS, VALUES, VALUES_IF_CHOSEN, VALUES_ALONE = 0.03, 0.06, 0.15, 0.5
+CELLS, VALUES, VALUES_IF_CHOSEN, VALUES_ALONE = 0.03, 0.05, 0.15, 0.5
 """The shares for the cells, and for the counts of values: if every attribute has a class table; if some have none, so
 that their values are known from these counts alone; and if none has one."""
 

@@ -78,7 +78,7 @@ if TYPE_CHECKING:
 
 CALIBRATION_GROUPS = 12
 DRAFT_ROWS = 30_000
-LEAST_INFORMATION, INFORMATION_PER_BIN = 600.0, 15.0
+LEAST_INFORMATION, INFORMATION_PER_BIN = 600.0, 20.0
 """An attribute is counted in two groups by log-odds if its table has this much information, and for each bin of each
 group that much: an attribute that repeats an earlier one then adds nothing."""
 BINS_TO_CHOOSE_BY = 4
