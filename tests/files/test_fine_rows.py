@@ -1,4 +1,7 @@
-"""Fine rows: stored exactly, checked against their cells by `verify` and the laws, and used for training."""
+"""Fine rows: stored exactly, checked by `verify` and the laws, and used for training.
+
+Most folders here are as earlier versions wrote them, with rows in the proportions of counts.csv.
+"""
 
 import csv
 import json
@@ -33,7 +36,7 @@ from scumble.files.release_folder import file_hash, manifest_hash, manifest_text
 from scumble.files.schema_file import read_schema
 from scumble.files.verify import verify_folder
 from scumble.flows.evaluate import evaluate, training_sample
-from scumble.model.fine_rows import refines, rows_by_cell, strays
+from scumble.model.fine_rows import ROWS_FROM_TABLES, refines, rows_by_cell, strays
 from scumble.model.grid import Grid
 from scumble.model.release import CellRelease, FineRows
 from scumble.model.schema import Schema
@@ -67,7 +70,10 @@ def test_fine_rows_come_back_from_their_folder_and_verify(scratch: Path, release
     assert read_manifest(folder)["recommended"] == "fine.csv"
     assert list(again.tables) == ["fine", "table"] and again.recommended == "fine"
     passed = verify_folder(folder)
-    assert any(f"fine.csv has {4 * int(release.count.sum()):,} rows" in each for each in passed)
+    rows = (
+        f"fine.csv has {4 * int(release.count.sum()):,} rows within fine.schema.yaml, in the proportions of counts.csv"
+    )
+    assert rows in passed
     assert "detail.json is a JSON object" in passed
 
 
@@ -204,6 +210,31 @@ def test_what_leaves_every_cell_as_full_is_within_the_law(copy: Path, change: Ca
     rewrite(copy / "fine.csv", change)
     resealed(copy)
     assert verify_folder(copy)
+
+
+IN_ANOTHER_CELL = {
+    "a row less",
+    "a row more",
+    "a row moved to another cell",
+    "a number moved over the edge of its cell",
+    "a missing number in a cell without",
+    "no rows",
+}
+
+
+@pytest.mark.parametrize("case", FORGED_ROWS)
+def test_rows_that_follow_the_class_tables_need_only_lie_in_their_schema(copy: Path, case: str) -> None:
+    document = json.loads((copy / "detail.json").read_bytes()) | {"rows": ROWS_FROM_TABLES}
+    (copy / "detail.json").write_text(json.dumps(document), encoding="utf-8")
+    resealed(copy)
+    assert not any("proportions" in sentence for sentence in verify_folder(copy))
+    rewrite(copy / "fine.csv", FORGED_ROWS[case])
+    assert "fine.csv" in found_out(copy), "its hash"
+    resealed(copy)
+    if case in IN_ANOTHER_CELL:
+        assert any("fine.csv has" in sentence for sentence in verify_folder(copy))
+    else:
+        assert "fine.csv" in found_out(copy)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from fine_releases import (
     fine_rows,
@@ -22,7 +23,7 @@ from scumble.errors import CheckError
 from scumble.methods.diffgen.method import COUNT
 from scumble.methods.diffgen.parameters import DiffGen
 from scumble.model.cut import Cut
-from scumble.model.fine_rows import fine_counts
+from scumble.model.fine_rows import ROWS_FROM_TABLES, fine_counts
 from scumble.model.plan import Plan
 from scumble.model.release import CellRelease, FineRows
 from scumble.model.schema import Schema
@@ -31,7 +32,7 @@ from scumble.privacy.query import CellCounts
 
 
 class WithFineRows(Wrapped):
-    """DiffGen with rows drawn inside its cells, from the published counts alone."""
+    """DiffGen with rows drawn inside its cells, from the published counts alone, as by earlier versions."""
 
     def run(self, schema: Schema, parameters: DiffGen, holder: CentralHolder) -> CellRelease:
         release = super().run(schema, parameters, holder)
@@ -76,6 +77,25 @@ class AnotherSchema(WithFineRows):
         return replace(super().draw(release, schema, holder), schema=replace(schema, rows_at_most=7))
 
 
+class OutsideTheDomain(WithFineRows):
+    """Fine rows with a class that the schema does not have."""
+
+    def draw(self, release: CellRelease, schema: Schema, holder: CentralHolder) -> FineRows:
+        fine = super().draw(release, schema, holder)
+        classes = np.full(fine.rows, "unknown", dtype=object)
+        return replace(fine, columns={**fine.columns, str(schema.target): classes})
+
+    def documents(self, holder: CentralHolder) -> dict[str, dict[str, Any]]:
+        return {"detail": {"rows": ROWS_FROM_TABLES}}
+
+
+class OneTooManyFromTables(OneTooMany):
+    """The same as `OneTooMany`, but the rows are said to follow the class tables."""
+
+    def documents(self, holder: CentralHolder) -> dict[str, dict[str, Any]]:
+        return {"detail": {"rows": ROWS_FROM_TABLES}}
+
+
 class WithholdsAnAnswer(WithFineRows):
     """Draws fine rows from a second measurement that is paid for but not published."""
 
@@ -109,6 +129,9 @@ def test_violations_by_fine_rows_are_detected() -> None:
         check_nothing_unpaid(PublishesRowCountInDocument(), WITH_CLASS, LEAVES)
     with pytest.raises(CheckError, match="not in the proportions of the counts"):
         check_spending(OneTooMany(), WITH_CLASS, LEAVES)
+    check_spending(OneTooManyFromTables(), WITH_CLASS, LEAVES)
+    with pytest.raises(CheckError, match="outside the domain"):
+        check_spending(OutsideTheDomain(), WITH_CLASS, LEAVES)
     with pytest.raises(CheckError, match="a schema other than the public one"):
         check_spending(AnotherSchema(), WITH_CLASS, LEAVES)
     check_nothing_unpaid(WithholdsAnAnswer(), WITH_CLASS, LEAVES)

@@ -7,10 +7,10 @@ import numpy as np
 
 from scumble.auditing.neighbours import CodedRows, Pair
 from scumble.auditing.outcomes import Draws, finest_digit
-from scumble.methods.diffgen.levels import diffgen_settings
 from scumble.methods.diffgen.method import COUNT, DiffGenMethod
 from scumble.methods.diffgen.parameters import DiffGen
 from scumble.methods.diffgen.scores import PartitionScores, Score
+from scumble.methods.diffgen.settings import diffgen_settings
 from scumble.model.counts import Integers
 from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit

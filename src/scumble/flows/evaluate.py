@@ -79,7 +79,7 @@ def evaluate(
 
 def training_sample(release: Release, table: str | None = None) -> "Sample":
     """The training data of a miner, by default the recommended table, coded by its schema: cells weighted by their
-    counts, the fine rows drawn inside them, or published records."""
+    counts, the fine rows, or published records."""
     from scumble.mining.benchmark.sample import sample_of_counts
 
     chosen = release.table_named(table)

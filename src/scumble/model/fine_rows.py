@@ -1,6 +1,8 @@
 """Fine rows: how many a release has, whether each lies in its schema, and in which published cell it lies."""
 
+from collections.abc import Mapping
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -13,15 +15,25 @@ from scumble.model.schema import Schema
 from scumble.model.values import NOWHERE, codes_within
 
 FINE_ROWS_EACH = 4
-"""Fine rows for each record that the cells count. Drawing rows adds sampling error to what was measured; four times as
+"""Fine rows for each record that was counted. Drawing rows adds sampling error to what was measured; four times as
 many rows halve it."""
 MOST_FINE_ROWS = 1_000_000
 """The approximate limit of fine rows: classifiers need no more, and releases of very many records stay within
 memory."""
 
 
+ROWS_FROM_TABLES = "drawn from the class tables"
+"""What the document `detail` states under the key `rows`. Earlier versions drew the rows inside the cells and have no
+such key: their rows are in the proportions of the published counts."""
+
+
+def drawn_inside_cells(detail: Mapping[str, Any]) -> bool:
+    """Whether fine rows were drawn inside the cells, according to the document `detail` of their release."""
+    return "rows" not in detail
+
+
 def fine_counts(count: Integers) -> Integers:
-    """How many fine rows a release has, in the proportions of its published counts.
+    """How many fine rows lie in each cell and class, if rows were drawn inside the cells.
 
     >>> [int(fine_counts(np.array([[total, 3 * total]])).sum()) for total in (10, 100_000, 10**9)]
     [160, 1000000, 1000000]

@@ -153,8 +153,7 @@ class CellRelease(Release):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class FineRows(Displayed):
-    """Synthetic rows in the proportions of the cells' counts, each drawn inside its cell, with values of the public
-    schema."""
+    """Synthetic rows with values of the public schema, drawn from the measured tables."""
 
     schema: Schema
     columns: Mapping[str, Column]

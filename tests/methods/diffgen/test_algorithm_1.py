@@ -21,9 +21,9 @@ from scumble.auditing.laws.queries import engine_of
 from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
 from scumble.methods.diffgen.algorithm_1 import choose_as_published
-from scumble.methods.diffgen.levels import diffgen_settings
 from scumble.methods.diffgen.method import PUBLISHED_RESOLUTION, DiffGenMethod
 from scumble.methods.diffgen.parameters import DiffGen
+from scumble.methods.diffgen.settings import diffgen_settings
 from scumble.model.counts import Integers
 from scumble.model.rounding import Rounding
 from scumble.privacy.holder import CentralHolder

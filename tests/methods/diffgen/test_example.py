@@ -8,9 +8,9 @@ import pytest
 from scumble.engines import ENGINES
 from scumble.files.schema_file import parse_schema
 from scumble.methods.diffgen.algorithm_1 import choose_as_published
-from scumble.methods.diffgen.levels import diffgen_settings
 from scumble.methods.diffgen.method import DiffGenMethod
 from scumble.methods.diffgen.parameters import DiffGen
+from scumble.methods.diffgen.settings import diffgen_settings
 from scumble.model.counts import Integers, Tabulation
 from scumble.model.cut import Cut, Specialization
 from scumble.privacy.holder import CentralHolder

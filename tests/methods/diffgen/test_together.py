@@ -15,10 +15,11 @@ from scumble.auditing.laws.queries import engine_of, exact_answer
 from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
 from scumble.methods.diffgen.cell_bounds import descend, most_cells
-from scumble.methods.diffgen.levels import LEVELS, RECORDS_SHARE, diffgen_settings, level_for
+from scumble.methods.diffgen.detail.spends import FIT
 from scumble.methods.diffgen.method import COUNT, COUNT_RECORDS, REST, DiffGenMethod
 from scumble.methods.diffgen.parameters import DiffGen
 from scumble.methods.diffgen.scores import PURITY_SCALE, Candidate, PartitionScores, Score
+from scumble.methods.diffgen.settings import RECORDS_SHARE, diffgen_settings
 from scumble.methods.diffgen.together import CHOOSE
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut
@@ -278,12 +279,11 @@ def test_a_public_number_of_records_is_not_counted(epsilon: Fraction, records: i
 @given(st.fractions(min_value=Fraction(1, 100), max_value=20), st.integers(-1000, 10**6))
 def test_the_number_of_cells_is_limited_by_their_noise(epsilon: Fraction, records: int) -> None:
     parameters = DiffGen(epsilon=epsilon)
-    level = level_for(LEVELS, SCHEMA, epsilon, records)
-    settled = diffgen_settings(SCHEMA, parameters, level, records)
+    settled = diffgen_settings(SCHEMA, parameters, records)
     scale = 1 / (epsilon * settled.cell_share * (1 - settled.selection_share))
-    assert 8 <= settled.max_cells <= diffgen_settings(SCHEMA, parameters, level).max_cells
+    assert 8 <= settled.max_cells <= 10_000
     assert settled.max_cells == 8 or records >= 8 * scale * len(SCHEMA.classes) * settled.max_cells
-    chosen = diffgen_settings(SCHEMA, DiffGen(epsilon=epsilon, max_cells=777, detail="yes"), level, records)
+    chosen = diffgen_settings(SCHEMA, DiffGen(epsilon=epsilon, max_cells=777, detail="yes"), records)
     assert chosen.max_cells == 777, "a limit that is given stays"
 
 
@@ -300,9 +300,13 @@ def test_the_counted_records_decide_how_the_rest_is_divided(counted: int) -> Non
     parameters = DiffGen(epsilon="1")
     made = run(DiffGenMethod(), SCHEMA, parameters, engine_of(SCHEMA, []), Counted())
     same = DiffGenMethod().plan(SCHEMA, DiffGen(epsilon="1", records=max(counted, 1)))
-    assert [spend.label for spend in made.plan.spends] == [COUNT_RECORDS, *(spend.label for spend in same.spends)]
-    shares = [spend.epsilon for spend in made.plan.spends[1:]]
-    assert shares == [spend.epsilon * (1 - RECORDS_SHARE) for spend in same.spends]
+    rest = {spend.label: spend.total(SCHEMA.unit) for spend in made.plan.spends}
+    assert rest.pop(COUNT_RECORDS) == RECORDS_SHARE
+    expected = {spend.label: spend.total(SCHEMA.unit) * (1 - RECORDS_SHARE) for spend in same.spends}
+    # What pays for combinations and weights is divided again, by the chosen combinations.
+    fit = expected.pop(FIT, Fraction(0))
+    assert {label: rest.pop(label) for label in expected} == expected
+    assert sum(rest.values(), Fraction(0)) == fit
     assert made.documents["detail"]["records counted"] == [counted, 0]
 
 

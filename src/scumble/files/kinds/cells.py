@@ -17,7 +17,7 @@ from scumble.files.report.attributes import described_attributes
 from scumble.files.report.cells import ROUNDINGS, cell_contents
 from scumble.files.schema_file import read_schema, write_schema
 from scumble.model.domain import Domain
-from scumble.model.fine_rows import fine_counts, refines, rows_by_cell, strays
+from scumble.model.fine_rows import drawn_inside_cells, fine_counts, refines, rows_by_cell, strays
 from scumble.model.grid import Grid
 from scumble.model.release import CellRelease, FineRows
 from scumble.model.rounding import Rounding
@@ -88,12 +88,17 @@ class CellsKind(ReleaseKind[CellRelease]):
             stated = "in the proportions of counts.csv" if fewer else "that counts.csv states"
             yield f"table.csv has the {int(expected.sum()):,} rows {stated}"
         if release.fine is not None:
-            yield f"fine.csv has {release.fine.rows:,} rows within fine.schema.yaml, in the proportions of counts.csv"
+            proportions = ", in the proportions of counts.csv" if _inside_cells(release) else ""
+            yield f"fine.csv has {release.fine.rows:,} rows within fine.schema.yaml{proportions}"
         for name in release.documents:
             yield f"{name}.json is a JSON object"
 
     def faults(self, release: CellRelease) -> Iterator[str]:
-        """Fine rows are checked by cell. Their class is not checked, because it depends on the finer tables."""
+        """Fine rows must lie in their schema, which must refine the published one.
+
+        Rows that earlier versions drew inside the cells are also counted by cell. Classes are not checked, because
+        they depend on the finer tables.
+        """
         if not np.array_equal(release.rounding.apply(release.measured, release.resolution), release.count):
             yield "counts (counts.csv) that do not follow from the measured ones"
         fine = release.fine
@@ -103,7 +108,9 @@ class CellsKind(ReleaseKind[CellRelease]):
             yield "fine rows whose schema (fine.schema.yaml) does not refine the published one (schema.yaml)"
         elif outside := strays(fine):
             yield f"fine rows (fine.csv) outside the domain of {outside[0]!r} in their schema (fine.schema.yaml)"
-        elif not np.array_equal(rows_by_cell(fine, release.schema), fine_counts(release.count).sum(axis=1)):
+        elif _inside_cells(release) and not np.array_equal(
+            rows_by_cell(fine, release.schema), fine_counts(release.count).sum(axis=1)
+        ):
             yield "fine rows (fine.csv) that are not in the proportions of the counts (counts.csv)"
 
     def report_context(self, release: CellRelease) -> dict[str, Any]:
@@ -156,10 +163,17 @@ def _type_of_values(domain: Domain) -> pa.DataType:
 def _detail(release: CellRelease) -> dict[str, object]:
     """The number of fine rows, and the attributes that were measured in addition to the cells."""
     measured = release.documents.get("detail", {}).get("measured", [])
+    # The class tables of earlier versions name one attribute; the others are those of values and of combinations.
+    tables = [each.get("attributes", [each.get("attribute")]) for each in measured if "counts" in each]
     return {
         "fine": None if release.fine is None else release.fine.rows,
-        "measured_beside": list(dict.fromkeys(each["attribute"] for each in measured if "attribute" in each)),
+        "inside_cells": _inside_cells(release),
+        "measured_beside": list(dict.fromkeys(name for names in tables for name in names if name is not None)),
     }
+
+
+def _inside_cells(release: CellRelease) -> bool:
+    return drawn_inside_cells(release.documents.get("detail", {}))
 
 
 def _missing_numbers(schema: Schema) -> dict[str, str]:

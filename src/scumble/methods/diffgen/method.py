@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 from scumble.methods.diffgen.algorithm_1 import choose_as_published, published_spends
 from scumble.methods.diffgen.cell_bounds import leaf_cells, most_cells
 from scumble.methods.diffgen.detail.class_totals import NoisyTable
-from scumble.methods.diffgen.detail.measure import MeasuredCells, add_detail
+from scumble.methods.diffgen.detail.measure import add_detail
+from scumble.methods.diffgen.detail.measured import MeasuredCells
 from scumble.methods.diffgen.detail.spends import detail_spends
 from scumble.methods.diffgen.parameters import DiffGen, SelectionMode
 from scumble.methods.diffgen.settings import RECORDS_SHARE, Settings, diffgen_settings, in_detail, public_records

@@ -1,4 +1,4 @@
-"""The detail beside the cells: class tables measured inside them, and the fine rows drawn from both.
+"""The detail beside the cells: class tables, and the fine rows drawn from them.
 
 Queries in `queries.py`; everything else is post-processing of paid answers.
 """

@@ -4,7 +4,6 @@ Every stage spends what `DetailSettings` planned for it. Between the stages, row
 far; they stand for the records wherever the model's mean predictions or a public limit are needed, at no price.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -14,16 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scumble.methods.diffgen.detail.binning import (
-    Binning,
-    by_records,
-    each_its_own,
     is_binned,
-    merged,
     value_shares,
 )
 from scumble.methods.diffgen.detail.calibration import calibrate, expected_slope
 from scumble.methods.diffgen.detail.class_totals import NoisyTable, class_totals
 from scumble.methods.diffgen.detail.groups import LogOddsGroups
+from scumble.methods.diffgen.detail.measured import Measured, MeasuredCells, Table
 from scumble.methods.diffgen.detail.queries import (
     CERTAIN,
     ClassTable,
@@ -58,26 +54,22 @@ from scumble.methods.diffgen.detail.terms import (
     Term,
     class_probabilities,
     means_by_key,
-    to_log_odds,
 )
 from scumble.methods.diffgen.detail.weights import limits, weighted, with_offsets
 from scumble.methods.diffgen.settings import DetailSettings
-from scumble.model.counts import Floats, Integers
-from scumble.model.cut import Cut
-from scumble.model.fine_rows import FINE_ROWS_EACH, MOST_FINE_ROWS
+from scumble.model.counts import Integers
+from scumble.model.fine_rows import FINE_ROWS_EACH, MOST_FINE_ROWS, ROWS_FROM_TABLES
 from scumble.model.guarantee import Unit
 from scumble.model.release import FineRows
-from scumble.model.row_limit import scaled
 from scumble.model.schema import Schema
 from scumble.model.values import published_values
 from scumble.privacy.holder import Holder
-from scumble.privacy.noise import Simulation, laplace_variance, simulation
+from scumble.privacy.noise import laplace_variance
 
 if TYPE_CHECKING:
-    from scumble.methods.diffgen.detail.rows import RowSampler
+    pass
 
 CALIBRATION_GROUPS = 12
-DRAFT_ROWS = 30_000
 LEAST_INFORMATION, INFORMATION_PER_BIN = 600.0, 20.0
 """An attribute is counted in two groups by log-odds if its table has this much information, and for each bin of each
 group that much: an attribute that repeats an earlier one then adds nothing."""
@@ -90,23 +82,6 @@ BINS_ALONE = 20
 NO_FALSE_COMBINATION = 1.5
 """Adding no combination has a head start over all candidates by this many noise scales, on top of the logarithm of
 their number: without an interaction, a combination is added with a probability of about exp(-1.5)."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeasuredCells:
-    """The cells that detail is measured in, with their noisy counts."""
-
-    cut: Cut
-    split: tuple[str, ...]
-    """The attributes that the cut splits, in the order in which they were chosen."""
-    measured: Integers
-    """The noisy counts, of shape (cells, classes)."""
-    variance: float
-    """The variance of their noise."""
-    count: Integers
-    """The published counts, of the same shape: whole and not negative."""
-    counted: tuple[NoisyTable, ...] = ()
-    """The noisy numbers of records of each class, if they were counted before."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,31 +105,15 @@ def add_detail(cells: MeasuredCells, settings: DetailSettings, holder: Holder) -
     return measuring.detail()
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Table:
-    """A noisy class table (groups, bins, classes) of one attribute."""
-
-    counts: Integers
-    deviation: float
-    groups: LogOddsGroups | None
-
-
-class _Measuring:
-    """What was measured so far, and the model that follows from it."""
+class _Measuring(Measured):
+    """Spends the budget of the detail, stage by stage."""
 
     def __init__(self, cells: MeasuredCells, settings: DetailSettings, holder: Holder) -> None:
-        self.cells, self.settings, self.holder = cells, settings, holder
-        self.schema: Schema = cells.cut.schema
-        self.names = [attribute.name for attribute in self.schema.predictors]
-        self.domains = [attribute.domain for attribute in self.schema.predictors]
-        self.shares: dict[int, Floats] = {}
-        self.tables: dict[int, _Table] = {}
-        self.totals: list[NoisyTable] = [*cells.counted, (cells.measured, cells.variance**0.5)]
+        super().__init__(cells, settings)
+        self.holder = holder
         self.chosen: list[tuple[int, ...]] = []
         self.document: list[dict[str, Any]] = []
         self.story: list[str] = []
-        self.model = self._base()
-        self.grouped: tuple[LogOddsModel, LogOddsGroups, Floats] | None = None
 
     # Stages
 
@@ -171,28 +130,28 @@ class _Measuring:
 
     def count_tables(self) -> None:
         left = list(range(len(self.names)))
-        draft, log_odds = self._draft(), np.zeros((0, len(self.schema.classes)), dtype=np.int32)
+        draft, log_odds = self.draft(), np.zeros((0, len(self.schema.classes)), dtype=np.int32)
         for number in range(self.settings.tables):
             place, spend = left[0], count_label(self.names[left[0]])
             if self.settings.choice_share:
-                candidates = tuple(self._alone(place, BINS_TO_CHOOSE_BY) for place in left)
-                handicaps = tuple(self._sampling_error(candidate) for candidate in candidates)
+                candidates = tuple(self.alone(place, BINS_TO_CHOOSE_BY) for place in left)
+                handicaps = tuple(self.sampling_error(candidate) for candidate in candidates)
                 expected = scaled_terms(self.model, expected_slope(number))
                 query = ResidualChoice(model=expected, candidates=candidates, handicaps=handicaps)
                 place, spend = left[self.holder.choose_in_parts(query, spend=CHOOSE_TABLE)[0]], COUNT_TABLE
             left.remove(place)
             combination = Combination(places=(place,), bins=(self.binning(place).bins,))
-            groups, prior = None, self._class_shares()[np.newaxis]
+            groups, prior = None, self.class_shares()[np.newaxis]
             if number and self._in_groups(len(combination)):
                 log_odds = self.model.log_odds(draft.codes)
                 groups = LogOddsGroups.by_quantiles(log_odds, 2)
                 found = class_probabilities(log_odds)
                 prior = means_by_key(found, groups.assign(log_odds), np.repeat(prior, len(groups), axis=0))
             table, deviation = self._count(combination, groups, spend)
-            self.tables[place] = _Table(counts=table, deviation=deviation, groups=groups)
+            self.tables[place] = Table(counts=table, deviation=deviation, groups=groups)
             shifts = shifts_of_values(table, prior, deviation)
             self.model = replace(self.model, terms=(*self.model.terms, Term.of(combination, shifts, groups)))
-            draft.draw(place, self._weights(place), None if groups is None else groups.assign(log_odds))
+            draft.draw(place, self.weights(place), None if groups is None else groups.assign(log_odds))
             grouped = "" if groups is None else f" and {len(groups)} groups by log-odds"
             self.story.append(f"{self.names[place]} by class, in {len(combination)} bins{grouped}")
         if all(table.groups is None for table in self.tables.values()):
@@ -204,7 +163,7 @@ class _Measuring:
 
     def _use_all_class_totals(self) -> None:
         """The tables' terms again, as all tables together give better class shares than those before each."""
-        self.model, shares = self._base(), self._class_shares()[np.newaxis]
+        self.model, shares = self.base(), self.class_shares()[np.newaxis]
         for place, table in self.tables.items():
             combination = Combination(places=(place,), bins=(self.binning(place).bins,))
             term = Term.of(combination, shifts_of_values(table.counts, shares, table.deviation))
@@ -214,7 +173,7 @@ class _Measuring:
         """Calibrate the model, whose slope is expected to be this. Done before combinations and weights, and after."""
         if not self.tables:
             return
-        draft = self._draft()
+        draft = self.draft()
         log_odds = self.model.log_odds(draft.codes)
         groups = LogOddsGroups.by_quantiles(log_odds, CALIBRATION_GROUPS)
         query = GroupCounts(model=self.model, groups=groups)
@@ -251,7 +210,7 @@ class _Measuring:
         left = fit_label(len(self.chosen))
         self.holder.divide(left, weight_spends(self.holder.plan.price(left)))
         model = with_offsets(self.model)
-        of_slopes, of_overlaps = limits(model, self._draft().codes)
+        of_slopes, of_overlaps = limits(model, self.draft().codes)
         slopes = self.holder.measure(SlopeSums(model=model, limit=of_slopes), spend=SLOPES)
         overlaps = self.holder.measure(OverlapSums(model=model, limit=of_overlaps), spend=OVERLAPS)
         self.document.append({"slopes": slopes.tolist(), "limit": of_slopes})
@@ -259,16 +218,17 @@ class _Measuring:
         self.model = weighted(model, slopes, overlaps, self._deviation(SLOPES, of_slopes))
 
     def detail(self) -> Detail:
-        rows = self._rows(most=MOST_FINE_ROWS, each=FINE_ROWS_EACH)
-        rows.resample(self._wanted(rows))
+        rows = self.rows(most=MOST_FINE_ROWS, each=FINE_ROWS_EACH)
+        rows.resample(self.wanted(rows))
         codes = dict(zip(self.names, rows.codes, strict=True))
-        codes[str(self.schema.target)] = rows.draw_classes(self.model, self._class_shares())
+        codes[str(self.schema.target)] = rows.draw_classes(self.model, self.class_shares())
         columns = {each.name: published_values(each.domain, codes[each.name]) for each in self.schema.attributes}
         return Detail(
             fine=FineRows(schema=self.schema, columns=columns),
             document={
                 "unit of log-odds": f"1/{LOG_ODDS_UNIT}",
                 "split": list(self.cells.split),
+                "rows": ROWS_FROM_TABLES,
                 "measured": self.document,
             },
             story=tuple(self.story),
@@ -289,8 +249,8 @@ class _Measuring:
         groups = [*((place,) for place in everything), *combinations(everything, 2)]
         for each in self.chosen:
             groups += [tuple(sorted({*each, other})) for other in everything if len(each) > 1]
-        few = [self._alone(place, BINS_TO_COMBINE) for place in everything]
-        alone = [self._alone(place, BINS_ALONE) for place in everything]
+        few = [self.alone(place, BINS_TO_COMBINE) for place in everything]
+        alone = [self.alone(place, BINS_ALONE) for place in everything]
         candidates = tuple(
             alone[group[0]] if len(group) == 1 else _combined([few[place] for place in group])
             for group in dict.fromkeys(groups)
@@ -305,9 +265,7 @@ class _Measuring:
         head_start = scale * (log(len(candidates)) + NO_FALSE_COMBINATION)
         classes = len(self.schema.classes)
         handicaps = tuple(
-            int(head_start)
-            + self._sampling_error(each)
-            + int(CERTAIN * self._changes * len(each) * classes / price / 4)
+            int(head_start) + self.sampling_error(each) + int(CERTAIN * self._changes * len(each) * classes / price / 4)
             for each in candidates
         )
         query = ResidualChoice(model=self.model, candidates=candidates, handicaps=handicaps, optional=True)
@@ -320,122 +278,19 @@ class _Measuring:
         """The number of counts that a person changes."""
         return 1 if self.holder.unit is Unit.ADD_REMOVE else 2
 
-    def _sampling_error(self, combination: Combination) -> int:
-        """The residuals of a combination that adds nothing, in units of 1/1024: the expected sum of their errors."""
-        shares = self._class_shares()
-        records = max(float(class_totals(self.totals).sum()), 1.0)
-        each = np.sqrt(2 / np.pi * records * len(combination) * shares * (1 - shares))
-        return int(CERTAIN * each.sum())
-
     def _deviation(self, spend: str, bound: int = 1) -> float:
         """The standard deviation of the noise of each number that this spend pays for."""
         return laplace_variance(sensitivity=bound * self._changes, epsilon=self.holder.plan.price(spend)) ** 0.5
 
-    # The model
-
-    def binning(self, place: int) -> Binning:
-        """The bins in which an attribute is counted by class."""
-        domain = self.domains[place]
-        if place not in self.shares or not is_binned(domain, self.settings.bins):
-            return each_its_own(domain)
-        return by_records(domain, self.settings.bins, self.shares[place])
-
-    def _alone(self, place: int, most: int) -> Combination:
-        """An attribute in few bins."""
-        shares = self.shares.get(place)
-        if shares is None and place in self.tables:
-            shares = self._marginal(place)
-        return Combination(places=(place,), bins=(merged(self.domains[place], most, shares),))
-
-    def _marginal(self, place: int) -> Floats:
-        weights = self._weights(place).sum(axis=(0, 1))
-        return np.asarray(weights / weights.sum())
-
-    def _weights(self, place: int) -> Floats:
-        """The weights (groups, classes, codes) by which values of an attribute are drawn."""
-        if place not in self.tables:
-            return np.tile(self.shares[place], (1, len(self.schema.classes), 1))
-        binning = self.binning(place)
-        return consistent(self.tables[place].counts).transpose(0, 2, 1)[:, :, binning.bins] * binning.shares
-
-    def _class_shares(self) -> Floats:
-        totals = class_totals(self.totals)
-        return totals / totals.sum()
-
-    def _base(self) -> LogOddsModel:
-        return LogOddsModel(schema=self.schema, base=to_log_odds(self._class_shares()))
-
     def _add_term(self, combination: Combination, sums: Integers, deviation: float) -> None:
         """Add what a combination shows beyond what the model expects for it."""
-        draft = self._draft()
+        draft = self.draft()
         found, keys = class_probabilities(self.model.log_odds(draft.codes)), combination.keys(draft.codes)
-        expected = means_by_key(found, keys, np.tile(self._class_shares(), (len(combination), 1)))
+        expected = means_by_key(found, keys, np.tile(self.class_shares(), (len(combination), 1)))
         records = class_totals(self.totals).sum() * np.bincount(keys, minlength=len(combination)) / max(len(keys), 1)
         counts = records[:, np.newaxis] * expected + sums / CERTAIN
         shifts = shifts_of_combinations(counts, expected, deviation)
         self.model = replace(self.model, terms=(*self.model.terms, Term.of(combination, shifts)))
-
-    # Rows
-
-    def _draft(self) -> "RowSampler":
-        return self._rows(most=DRAFT_ROWS, each=1)
-
-    def _rows(self, *, most: int, each: int) -> "RowSampler":
-        from scumble.methods.diffgen.detail.rows import RowSampler  # imported late, because plans do not draw rows
-
-        count = scaled(np.rint(class_totals(self.totals)).astype(np.int64), most=most, each=each)
-        rows = RowSampler(len(self.names), count, self._generator(count))
-        start = self.model.base if self.model.start is None else self.model.start
-        log_odds = np.tile(start, (rows.rows, 1))
-        for number, (place, table) in enumerate(self.tables.items()):
-            groups = None if table.groups is None else table.groups.assign(log_odds)
-            rows.draw(place, self._weights(place), groups)
-            term = self.model.terms[number]
-            keys = term.combination.keys(rows.codes)
-            log_odds += term.measured[keys if groups is None else keys + len(term.combination) * groups]
-        for place in range(len(self.names)):
-            if place not in self.tables and place in self.shares:
-                rows.draw(place, self._weights(place))
-        return rows
-
-    def _wanted(self, rows: "RowSampler") -> list[tuple[Integers, Floats]]:
-        """Groups of rows, and the shares that they should have: by cell, by log-odds, and by value.
-
-        The values of a row are drawn independently given its class. Those of a record depend on each other, so records
-        have larger log-odds than rows, on either side, and are distributed differently over the cells.
-        """
-        wanted = []
-        if self.cells.split:
-            cells = self._cells()
-            keys = cells.keys(rows.codes)
-            found = np.bincount(keys, minlength=len(cells)) / max(rows.rows, 1)
-            wanted.append((keys, self._cell_shares(found)))
-        if self.grouped is not None:
-            model, groups, sizes = self.grouped
-            wanted.append((groups.assign(model.log_odds(rows.codes)), (sizes + 1) / (sizes + 1).sum()))
-        for place, table in self.tables.items():
-            sizes = consistent(table.counts).sum(axis=(0, 2))
-            wanted.append((self.binning(place).bins[rows.codes[place]], sizes / sizes.sum()))
-        return wanted
-
-    def _cells(self) -> Combination:
-        split = [place for place, name in enumerate(self.names) if name in self.cells.split]
-        digits = tuple(self.cells.cut.digits(self.names[place]) for place in split)
-        return Combination(places=tuple(split), bins=digits)
-
-    def _cell_shares(self, found: Floats) -> Floats:
-        """The share of each cell: as measured, shrunk toward what the rows have now (James and Stein 1961)."""
-        sizes = self.cells.measured.sum(axis=1)
-        total = class_totals(self.totals).sum()
-        difference = sizes - total * found
-        noise = self.cells.measured.shape[1] * self.cells.variance * max(len(sizes) - 2, 0)
-        kept = max(1 - noise / max(float(difference @ difference), 1e-9), 0.0)
-        shares = np.maximum(total * found + kept * difference, 0.0) + 1e-9
-        return shares / shares.sum()
-
-    def _generator(self, count: Integers) -> Simulation:
-        digest = hashlib.sha256(np.ascontiguousarray(count, dtype="<i8").tobytes()).digest()
-        return simulation(int.from_bytes(digest, "big"))
 
 
 def scaled_terms(model: LogOddsModel, slope: float) -> LogOddsModel:

@@ -1,4 +1,4 @@
-"""Fine rows: drawn inside their cells from the measured tables. Post-processing of paid answers, repeatable.
+"""Fine rows: drawn from the class tables. Post-processing of paid answers, repeatable.
 
 Values are drawn from the class tables, given a provisional class. Then rows are drawn again so that their log-odds are
 distributed as those of the records. The class is drawn last, from the log-odds that all values of the row give, by

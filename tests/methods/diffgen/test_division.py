@@ -1,0 +1,80 @@
+"""How epsilon is divided: expected errors fall as information grows, and the best division is never worse."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scumble.methods.diffgen.division import (
+    CALIBRATIONS,
+    CHOICES,
+    COMBINATIONS,
+    FITS,
+    MOST_TABLES,
+    Shares,
+    best_bins,
+    best_division,
+    expected_error,
+)
+
+GRID = [10 ** (power / 3) for power in range(24)]
+ATTRIBUTES = [1, 2, 5, 14, 40, 120]
+
+
+@st.composite
+def divisions(draw: st.DrawFn) -> tuple[int, Shares]:
+    attributes = draw(st.integers(1, 150))
+    tables = draw(st.integers(0, attributes))
+    fit = draw(st.sampled_from(FITS))
+    shares = Shares(
+        tables=tables,
+        choice=draw(st.sampled_from(CHOICES)) if 0 < tables < attributes else 0.0,
+        calibration=draw(st.sampled_from(CALIBRATIONS)),
+        combination=draw(st.sampled_from(COMBINATIONS)) if fit else 0.0,
+        fit=fit,
+    )
+    return attributes, shares
+
+
+@given(divisions(), st.floats(1, 10**7), st.floats(1.01, 100), st.integers(2, 9))
+def test_the_expected_error_of_every_division_falls_as_information_grows(
+    division: tuple[int, Shares], information: float, factor: float, classes: int
+) -> None:
+    attributes, shares = division
+    if shares.rest <= 0:
+        return
+    less, more = (expected_error(each, attributes, shares, classes) for each in (information, factor * information))
+    assert more <= less + 1e-12 and more >= 0
+    if shares.tables:
+        assert more < less or less < 1e-9
+
+
+@pytest.mark.parametrize("attributes", ATTRIBUTES)
+def test_the_least_expected_error_falls_as_information_grows(attributes: int) -> None:
+    errors = [expected_error(known, attributes, best_division(known, attributes)) for known in GRID]
+    assert all(after <= before + 1e-12 for before, after in pairwise(errors))
+
+
+@given(divisions(), st.floats(1, 10**7))
+def test_no_other_division_is_expected_to_do_better(division: tuple[int, Shares], information: float) -> None:
+    attributes, shares = division
+    best = best_division(information, attributes)
+    considered = shares.tables <= 12 or shares.tables in (16, 20, 26, 32, MOST_TABLES, attributes)
+    if shares.rest > 0 and considered:
+        assert expected_error(information, attributes, best) <= expected_error(information, attributes, shares) + 1e-12
+
+
+@pytest.mark.parametrize("attributes", ATTRIBUTES)
+def test_divisions_are_possible_and_use_more_as_information_grows(attributes: int) -> None:
+    found = [best_division(known, attributes) for known in GRID]
+    for shares in found:
+        assert 0 <= shares.tables <= attributes and shares.rest > 0
+        assert (shares.choice > 0) == (0 < shares.tables < attributes)
+        assert (shares.combination > 0) == (shares.fit > 0)
+        assert bool(shares.tables) or shares == Shares(tables=0)
+    assert found[0].tables == 0, "few records: no tables"
+    assert found[-1].tables == attributes or attributes > MOST_TABLES
+    assert found[-1].fit > 0
+    bins = [best_bins(known, shares) for known, shares in zip(GRID, found, strict=True)]
+    assert bins[-1] > bins[10] > 0
