@@ -58,13 +58,15 @@ def models(draw: st.DrawFn, schema: Schema) -> LogOddsModel:
     def shifts(lines: int) -> LogOdds:
         return generator.integers(-2000, 2000, (lines, classes)).astype(np.int32)
 
-    terms = []
+    calibrated, terms = draw(st.booleans()), []
     for _ in range(draw(st.integers(0, 3))):
         combination = draw(combinations_of_bins(schema))
         groups = draw(st.none() | groupings(classes))
         lines = len(combination) * len(groups or (0,))
-        terms.append(Term(combination=combination, measured=shifts(lines), shifts=shifts(lines), groups=groups))
-    start = shifts(1)[0] if draw(st.booleans()) else None
+        measured = shifts(lines)
+        after = shifts(lines) if calibrated else measured
+        terms.append(Term(combination=combination, measured=measured, shifts=after, groups=groups))
+    start = shifts(1)[0] if calibrated else None
     return LogOddsModel(schema=schema, base=shifts(1)[0], terms=tuple(terms), start=start)
 
 

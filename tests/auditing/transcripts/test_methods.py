@@ -1,9 +1,12 @@
 """No transcript of a shipped method has a larger privacy loss than its price, nor all answers more than epsilon."""
 
+from dataclasses import replace
+from fractions import Fraction
 from itertools import islice
 
 import pytest
 
+from scumble.auditing.laws.cases import under_replace
 from scumble.auditing.neighbours import candidate_pairs
 from scumble.auditing.transcripts.cases import TranscriptCase, transcript_cases
 from scumble.auditing.transcripts.check import TranscriptCheck
@@ -11,6 +14,7 @@ from scumble.auditing.transcripts.finding import TranscriptFinding
 from scumble.auditing.transcripts.tables import random_pairs
 from scumble.errors import InputError
 from scumble.methods import METHODS
+from scumble.methods.diffgen.detail.spends import CHOOSE_TABLE, COUNT_VALUES, FIT
 from scumble.methods.mdav.method import S_MDAV
 from scumble.model.guarantee import Unit
 from scumble.privacy.noise import simulation
@@ -45,6 +49,31 @@ def test_the_loss_of_many_transcripts_is_within_epsilon(case: TranscriptCase, ep
     finding = checked(case, epsilon=epsilon, random=8 if many else 5, transcripts=4 if many else 2)
     assert bool(finding.violation) is (case.method is S_MDAV)
     assert finding.proved is (case.method is not S_MDAV)
+
+
+DIFFGEN = next(method for method in METHODS if method.name == "diffgen")
+ADDED = next(case.schema for case in CASES if len(case.schema.attributes) > 4 and case.schema.unit is Unit.ADD_REMOVE)
+REPLACED = replace(under_replace(ADDED), rows=300, rows_at_most=300)
+STAGES = {
+    "values alone": (ADDED, {"records": 5}, "1", COUNT_VALUES),
+    "chosen tables": (ADDED, {"records": 300}, "1", CHOOSE_TABLE),
+    "combinations and weights": (ADDED, {"records": 40_000}, "1", FIT),
+    "values alone, replace": (replace(REPLACED, rows=40, rows_at_most=40), {}, "1", COUNT_VALUES),
+    "chosen tables, replace": (REPLACED, {}, "1", CHOOSE_TABLE),
+    "combinations and weights, replace": (REPLACED, {}, "40", FIT),
+}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_stage_of_the_default_release_is_within_epsilon(stage: str) -> None:
+    schema, settings, epsilon, spend = STAGES[stage]
+    case = TranscriptCase(method=DIFFGEN, settings=settings, schema=schema)
+    execution = case.execution(epsilon)
+    pairs = list(islice(random_pairs(schema, simulation()), 2))
+    pairs += candidate_pairs(DIFFGEN, schema, execution.parameters)[-2:]
+    finding = TranscriptCheck(execution).check(pairs, transcripts=2)
+    assert finding.proved and not finding.violation and finding.largest_share > Fraction(1, 2)
+    assert spend in {each.label for each in execution.plan.spends}
 
 
 def test_every_method_that_declares_an_epsilon_is_checked_under_every_unit_it_serves() -> None:

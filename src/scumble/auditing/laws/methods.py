@@ -25,6 +25,7 @@ from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import Noise, PaidNoise, Selection
 
 ANSWER_PATTERNS = 6
+RUNS_FOR_UNUSED_SPENDS = 30
 """How many data-independent noise sources are tried, each with different answers."""
 
 
@@ -237,12 +238,18 @@ class OneAnswerChanged:
 
 
 def _optional(method: Method, schema: Schema, parameters: Params, label: str) -> bool:
-    """Whether the method may leave a spend unused, such as that of a round with nothing left to split."""
+    """Whether the method may leave a spend unused, such as that of a round with nothing left to split.
+
+    Whether it does so can depend on noise, so it is run several times.
+    """
     planned = method.plan(schema, parameters)
-    holder = _holder(schema, extreme_tables(schema)[0], planned, PaidNoise())
-    method.run(schema, parameters, holder)
     times = {spend.label: spend.times for spend in planned.spends}
-    return holder.purse.left[label] == times[label]
+    for _ in range(RUNS_FOR_UNUSED_SPENDS):
+        holder = _holder(schema, extreme_tables(schema)[0], planned, PaidNoise())
+        method.run(schema, parameters, holder)
+        if holder.purse.left[label] == times[label]:
+            return True
+    return False
 
 
 def _holder(schema: Schema, rows: list[CodedRecord], planned: Plan, noise: Noise) -> CentralHolder:

@@ -30,6 +30,9 @@ attributes:
   smoker: {taxonomy: {Any: {yes_: , no_: }}}
   urban: {taxonomy: {Any: {u: , v: }}}
   insured: {taxonomy: {Any: {i: , j: }}}
+  partner: {taxonomy: {Any: {k: , l: }}}
+  garden: {taxonomy: {Any: {g: , h: }}}
+  night: {taxonomy: {Any: {d: , e: }}}
   class: {classes: [x, y, z]}
 """
 

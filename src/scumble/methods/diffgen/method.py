@@ -87,8 +87,9 @@ class DiffGenMethod:
         *({"rounds": 2, "selection": "published", "score": score} for score in ("max", "infogain")),
     )
     """The modes that `scumble audit` checks."""
-    transcribed: ClassVar[tuple[dict[str, Any], ...]] = ({"detail": "no"}, {"records": 40_000})
-    """Further modes under the transcript check, which is cheaper. Many records lead to combinations and weights."""
+    transcribed: ClassVar[tuple[dict[str, Any], ...]] = ({"detail": "no"}, {"records": 300}, {"records": 40_000})
+    """Further modes under the transcript check, which is cheaper: some records lead to chosen tables, and many to
+    combinations and weights."""
 
     def plan(self, schema: Schema, parameters: DiffGen) -> Plan:
         require_target(schema, "diffgen")
