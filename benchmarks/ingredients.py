@@ -18,6 +18,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
+from math import inf
 from typing import Any
 from unittest.mock import patch
 
@@ -30,25 +31,17 @@ from scumble.datasets import load
 from scumble.engines.memory import MemoryEngine
 from scumble.flows.evaluate import training_sample
 from scumble.flows.release import run
-from scumble.methods.diffgen import levels
-from scumble.methods.diffgen.detail import measure, shrinkage
+from scumble.methods.diffgen import settings
+from scumble.methods.diffgen.detail import measure, shrinkage, spends
 from scumble.methods.diffgen.detail.calibration import Calibration
-from scumble.methods.diffgen.detail.groups import (
-    LOG_ODDS_UNIT,
-    LogOdds,
-    LogOddsModel,
-    class_probabilities,
-    means_by_key,
-    to_log_odds,
-)
 from scumble.methods.diffgen.detail.rows import RowSampler
-from scumble.methods.diffgen.detail.shrinkage import USUAL_VARIANCE, shrunk
-from scumble.methods.diffgen.levels import Level
+from scumble.methods.diffgen.detail.terms import LOG_ODDS_UNIT, LogOddsModel, class_probabilities
+from scumble.methods.diffgen.division import Shares, best_bins, best_division
 from scumble.methods.diffgen.method import DiffGenMethod
-from scumble.methods.diffgen.scores import Score
 from scumble.mining.benchmark.sample import Sample
 from scumble.mining.benchmark.scores import accuracy, area_under_curve, score
 from scumble.model.counts import Floats, Integers
+from scumble.model.domain import Domain
 from scumble.model.fine_rows import FINE_ROWS_EACH
 from scumble.model.schema import Schema
 from scumble.privacy.noise import PaidNoise
@@ -63,7 +56,6 @@ class Variant:
     """The default with one change."""
 
     name: str
-    level: Callable[[Level], Level] = lambda level: level
     options: dict[str, Any] | None = None
     rows_each: int = FINE_ROWS_EACH
     replaced: Mapping[tuple[Any, str], Any] = field(default_factory=dict)
@@ -75,10 +67,6 @@ class Variant:
         return self.rows_each != FINE_ROWS_EACH or (self.options or {}).get("detail") == "no"
 
 
-def _other(score_: Score) -> Score:
-    return Score.ACCURACY if score_ is Score.GINI else Score.GINI
-
-
 def _not_calibrated(table: Integers, *_: Any) -> Calibration:
     return Calibration(slope=LOG_ODDS_UNIT, offsets=np.zeros(table.shape[1], dtype=np.int32))
 
@@ -87,15 +75,8 @@ def _equal_shares(schema: Schema, _: int) -> dict[str, Fraction]:
     return {each.name: Fraction(1, len(schema.predictors)) for each in schema.predictors}
 
 
-PRIOR = RowSampler.prior_probabilities
-PRIOR_NAME = PRIOR.__name__
-
-
-def _prior_of_groups(rows: RowSampler, groups: int, place: int) -> Floats:
-    """The class probabilities of each group, the same for all bins of the attribute."""
-    of_rows = class_probabilities(rows.log_odds)
-    of_groups = means_by_key(of_rows, rows.groups, np.tile(of_rows.mean(axis=0), (groups, 1)))
-    return np.repeat(of_groups[:, np.newaxis], PRIOR(rows, groups, place).shape[1], axis=1)
+def _even_values(domain: Domain, *_: Any) -> Floats:
+    return np.full(domain.size, 1 / domain.size)
 
 
 def _by_weight(counts: Integers, prior: Floats, deviation: float, **_: Any) -> Floats:
@@ -104,30 +85,32 @@ def _by_weight(counts: Integers, prior: Floats, deviation: float, **_: Any) -> F
     return (counts + deviation * prior) / (counts.sum(axis=-1, keepdims=True) + deviation)
 
 
-def _cell_by_cell(measured: Integers, deviation: float, *_: Any) -> LogOdds:
-    totals = np.maximum(measured.sum(axis=0), 1)
-    return to_log_odds(shrunk(measured, totals / totals.sum(), deviation, usual_variance=USUAL_VARIANCE))
+def _all_tables(information: float, attributes: int, classes: int = 2) -> Shares:
+    best = best_division(information, attributes, classes)
+    return replace(best, tables=attributes, choice=0.0, calibration=max(best.calibration, 0.03))
+
+
+def _bins(factor: float) -> Callable[[float, Shares], int]:
+    return lambda information, shares: int(factor * best_bins(information, shares))
 
 
 VARIANTS = (
     Variant(name="default"),
     Variant(name="one fine row per record, not four", rows_each=1),
     Variant(name="cells alone", options={"detail": "no"}),
-    Variant(name="no cells: one round at a twentieth", level=lambda a: replace(a, rounds=1, cells=Fraction(1, 20))),
-    Variant(name="half of epsilon for the cells", level=lambda a: replace(a, cells=Fraction(1, 2))),
-    Variant(name="one group", level=lambda a: replace(a, groups=1)),
-    Variant(name="twice as many groups", level=lambda a: replace(a, groups=2 * a.groups)),
-    Variant(name="half as many tables", level=lambda a: replace(a, tables=a.tables // 2)),
-    Variant(name="equal budgets for all tables", replaced={(measure, "table_shares"): _equal_shares}),
-    Variant(name="tables not shrunk toward what cells imply", replaced={(RowSampler, PRIOR_NAME): _prior_of_groups}),
+    Variant(name="a fifth of epsilon for the cells", replaced={(settings, "CELLS"): 0.2}),
+    Variant(name="up to 10,000 cells", replaced={(settings, "cells_that_stand_out"): lambda *_: 10_000}),
+    Variant(name="values taken as even, not counted", replaced={(measure, "value_shares"): _even_values}),
+    Variant(name="all tables, none chosen", replaced={(settings, "best_division"): _all_tables}),
+    Variant(name="half as many bins", replaced={(settings, "best_bins"): _bins(0.5)}),
+    Variant(name="twice as many bins", replaced={(settings, "best_bins"): _bins(2.0)}),
+    Variant(name="equal budgets for all tables", replaced={(spends, "table_shares"): _equal_shares}),
+    Variant(name="one group", replaced={(measure, "LEAST_INFORMATION"): inf}),
     Variant(name="a fixed weight for the prior estimate", replaced={(shrinkage, "shrunk"): _by_weight}),
-    Variant(name="cells without sums over cells", replaced={(measure, "log_odds_of_cells"): _cell_by_cell}),
-    Variant(name="up to 10,000 cells", replaced={(levels, "cells_that_stand_out"): lambda *_: 10_000}),
-    Variant(name="12 bins at least", level=lambda a: replace(a, fewest_bins=12)),
-    Variant(name="24 bins at least", level=lambda a: replace(a, fewest_bins=24)),
     Variant(name="no calibration", replaced={(measure, "calibrate"): _not_calibrated}),
-    Variant(name="calibration at a hundredth", level=lambda a: replace(a, calibration=Fraction(1, 100))),
-    Variant(name="the other score", level=lambda a: replace(a, score=_other(a.score))),
+    Variant(name="no combinations", replaced={(measure, "NO_FALSE_COMBINATION"): 1e6}),
+    Variant(name="no weights", replaced={(measure, "weighted"): lambda model, *_: model}),
+    Variant(name="without raking", replaced={(RowSampler, "resample"): lambda *_: None}),
     Variant(name="public number of records, not counted", options={"records": "rows"}),
 )
 
@@ -140,28 +123,11 @@ def table_named(name: str, seed: int) -> CodedTable:
     return CodedTable.read(open_source(dataset.path), dataset.schema)
 
 
-class Recorder:
-    """Records the model and the calibration that a release ends with."""
-
-    model: LogOddsModel
-    calibration: Calibration
-
-    def __init__(self) -> None:
-        self._measure, self._calibrate = measure._measure, measure.calibrate
-
-    def measure(self, model: LogOddsModel, *rest: Any) -> Integers:
-        self.model = model
-        return self._measure(model, *rest)
-
-    def calibrate(self, *given: Any) -> Calibration:
-        self.calibration = self._calibrate(*given)
-        return self.calibration
-
-    def score(self, test: Sample) -> tuple[float, ...]:
-        odds, _ = self.model.log_odds_and_groups([np.ascontiguousarray(column) for column in test.codes.T])
-        found = class_probabilities(self.calibration.apply(odds))
-        area = area_under_curve(found, test.labels, test.counts)
-        return 100 * accuracy(found.argmax(axis=1), test.labels, test.counts), 100 * (area or 0)
+def score_of_odds(model: LogOddsModel, test: Sample) -> tuple[float, ...]:
+    """How well the model's odds predict test rows: accuracy and AUC in percent."""
+    found = class_probabilities(model.log_odds([np.ascontiguousarray(column) for column in test.codes.T]))
+    area = area_under_curve(found, test.labels, test.counts)
+    return 100 * accuracy(found.argmax(axis=1), test.labels, test.counts), 100 * (area or 0)
 
 
 def one_run(job: tuple[str, str, int, str, bool]) -> tuple[float, ...]:
@@ -171,22 +137,23 @@ def one_run(job: tuple[str, str, int, str, bool]) -> tuple[float, ...]:
     table = table_named(data, seed if data != "adult" else 0)
     train, test = (table.part(part) for part in random_split(table.rows, seed))
 
-    class Changed(DiffGenMethod):
-        levels = tuple(variant.level(level) for level in DiffGenMethod.levels)
-
     given = {key: train.rows if value == "rows" else value for key, value in (variant.options or {}).items()}
-    method = Changed()
-    settings = method.parameters(**{"epsilon": epsilon, **given})
+    method = DiffGenMethod()
+    parameters = method.parameters(**{"epsilon": epsilon, **given})
+    models, detail = [], measure._Measuring.detail
+
+    def recorded(measuring: measure._Measuring) -> measure.Detail:
+        models.append(measuring.model)
+        return detail(measuring)
+
     with ExitStack() as changes:
         for (owner, part), value in variant.replaced.items():
             changes.enter_context(patch.object(owner, part, value))
-        recorder = Recorder()
-        changes.enter_context(patch.object(measure, "_measure", recorder.measure))
-        changes.enter_context(patch.object(measure, "calibrate", recorder.calibrate))
-        engine, plan = MemoryEngine([train.columns], train.schema), method.plan(train.schema, settings)
-        made = run(method, train.schema, settings, engine, PaidNoise(), plan=plan)
+        changes.enter_context(patch.object(measure._Measuring, "detail", recorded))
+        engine, plan = MemoryEngine([train.columns], train.schema), method.plan(train.schema, parameters)
+        made = run(method, train.schema, parameters, engine, PaidNoise(), plan=plan)
     if by_odds:
-        return recorder.score(test.sample(train.schema))
+        return score_of_odds(models[-1], test.sample(train.schema))
     schema = made.tables[made.recommended]
     sample = _fewer(training_sample(made), FINE_ROWS_EACH // variant.rows_each if made.recommended == "fine" else 1)
     scores = score(sample, test.sample(schema), schema, classifiers=("tree", "boosting"))
