@@ -36,7 +36,7 @@ from scumble.methods.diffgen.detail import measure, shrinkage, spends
 from scumble.methods.diffgen.detail.calibration import Calibration
 from scumble.methods.diffgen.detail.rows import RowSampler
 from scumble.methods.diffgen.detail.terms import LOG_ODDS_UNIT, LogOddsModel, class_probabilities
-from scumble.methods.diffgen.division import Shares, best_bins, best_division
+from scumble.methods.diffgen.division import EpsilonShares, best_bins, best_division
 from scumble.methods.diffgen.method import DiffGenMethod
 from scumble.mining.benchmark.sample import Sample
 from scumble.mining.benchmark.scores import accuracy, area_under_curve, score
@@ -85,12 +85,12 @@ def _by_weight(counts: Integers, prior: Floats, deviation: float, **_: Any) -> F
     return (counts + deviation * prior) / (counts.sum(axis=-1, keepdims=True) + deviation)
 
 
-def _all_tables(information: float, attributes: int, classes: int = 2) -> Shares:
+def _all_tables(information: float, attributes: int, classes: int = 2) -> EpsilonShares:
     best = best_division(information, attributes, classes)
     return replace(best, tables=attributes, choice=0.0, calibration=max(best.calibration, 0.03))
 
 
-def _bins(factor: float) -> Callable[[float, Shares], int]:
+def _bins(factor: float) -> Callable[[float, EpsilonShares], int]:
     return lambda information, shares: int(factor * best_bins(information, shares))
 
 

@@ -16,7 +16,7 @@ from scumble.errors import CheckError, InputError
 from scumble.files.schema_file import parse_schema
 from scumble.methods import METHODS
 from scumble.methods.diffgen import settings as settings_of_diffgen
-from scumble.methods.diffgen.division import Shares
+from scumble.methods.diffgen.division import EpsilonShares
 from scumble.methods.diffgen.method import COUNT, DiffGenMethod
 from scumble.methods.diffgen.parameters import DiffGen
 from scumble.methods.method import Method
@@ -57,13 +57,13 @@ def test_every_method_satisfies_the_laws(method: Method, settings: dict[str, Any
         check_method(method, schema, parameters)
 
 
-def close_divisions(information: float, attributes: int, classes: int = 2) -> Shares:
+def close_divisions(information: float, attributes: int, classes: int = 2) -> EpsilonShares:
     """Divisions that change so soon that the noisy count of a handful of records reaches each of them."""
     del classes
-    every = Shares(tables=attributes, calibration=0.1)
-    divisions = [Shares(tables=0), every, replace(every, combination=0.05, fit=0.1)]
+    every = EpsilonShares(tables=attributes, calibration=0.1)
+    divisions = [EpsilonShares(tables=0), every, replace(every, combination=0.05, fit=0.1)]
     if attributes > 1:
-        chosen = Shares(tables=attributes // 2, choice=0.2, calibration=0.1)
+        chosen = EpsilonShares(tables=attributes // 2, choice=0.2, calibration=0.1)
         divisions += [chosen, replace(chosen, combination=0.05, fit=0.1)]
     return divisions[int(information) % len(divisions)]
 

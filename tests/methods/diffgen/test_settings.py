@@ -37,7 +37,7 @@ SCHEMAS = st.sampled_from([PEOPLE, WIDE]) | schemas().filter(usable)
 
 
 @given(SCHEMAS, EPSILONS, RECORDS)
-@hypothesis_settings(deadline=None)
+@hypothesis_settings(max_examples=40, deadline=None)
 def test_shares_and_spends_add_up(schema: Schema, epsilon: Fraction, records: int) -> None:
     settings = diffgen_settings(schema, DiffGen(epsilon=epsilon), records)
     detail = settings.detail
@@ -55,7 +55,7 @@ def test_shares_and_spends_add_up(schema: Schema, epsilon: Fraction, records: in
 
 
 @given(SCHEMAS, EPSILONS, st.none() | RECORDS)
-@hypothesis_settings(deadline=None)
+@hypothesis_settings(max_examples=40, deadline=None)
 def test_the_spends_of_a_plan_add_up_to_epsilon(schema: Schema, epsilon: Fraction, records: int | None) -> None:
     parameters = DiffGen(epsilon=epsilon, **({} if records is None else {"records": records}))
     plan = DiffGenMethod().plan(schema, parameters)

@@ -41,7 +41,7 @@ that their values are known from these counts alone; and if none has one."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shares:
+class EpsilonShares:
     """A division: the number of class tables, and shares of epsilon beside the fixed ones. The tables get the rest."""
 
     tables: int
@@ -61,7 +61,7 @@ class Shares:
         return 1 - CELLS - self.values - self.choice - self.calibration - self.combination - self.fit
 
 
-def expected_error(information: float, attributes: int, shares: Shares, classes: int = 2) -> float:
+def expected_error(information: float, attributes: int, shares: EpsilonShares, classes: int = 2) -> float:
     """The expected error of a division: signal that is missed, and noise that is taken for signal."""
     signals = SIGNAL / np.arange(1, attributes + 1)
     if not shares.tables:
@@ -93,15 +93,15 @@ MOST_TABLES = 40
 
 
 @lru_cache(maxsize=256)
-def best_division(information: float, attributes: int, classes: int = 2) -> Shares:
+def best_division(information: float, attributes: int, classes: int = 2) -> EpsilonShares:
     """The division with the least expected error."""
-    best, least = Shares(tables=0), expected_error(information, attributes, Shares(tables=0))
+    best, least = EpsilonShares(tables=0), expected_error(information, attributes, EpsilonShares(tables=0))
     for tables in _numbers(attributes):
         for calibration in CALIBRATIONS:
             for fit in FITS:
                 for combination in COMBINATIONS if fit else (0.0,):
                     for choice in CHOICES if tables < attributes else (0.0,):
-                        shares = Shares(
+                        shares = EpsilonShares(
                             tables=tables, choice=choice, calibration=calibration, combination=combination, fit=fit
                         )
                         error = expected_error(information, attributes, shares, classes) if shares.rest > 0 else least
@@ -117,7 +117,7 @@ def _numbers(attributes: int) -> list[int]:
     return [*some, attributes]
 
 
-def best_bins(information: float, shares: Shares) -> int:
+def best_bins(information: float, shares: EpsilonShares) -> int:
     """About how many bins a table should have: noise grows with the square of their number, and values that share a bin
     cost its inverse, which is balanced where the number is the square root of a table's information."""
     return int(sqrt(max(information * shares.rest / max(shares.tables, 1), 0.0)))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import log, prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -65,9 +65,6 @@ from scumble.model.schema import Schema
 from scumble.model.values import published_values
 from scumble.privacy.holder import Holder
 from scumble.privacy.noise import laplace_variance
-
-if TYPE_CHECKING:
-    pass
 
 CALIBRATION_GROUPS = 12
 LEAST_INFORMATION, INFORMATION_PER_BIN = 600.0, 20.0
