@@ -34,7 +34,9 @@ def project(column: Integers, total: int) -> npt.NDArray[np.float64]:
     """
     descending = np.sort(column)[::-1]
     excess = (np.cumsum(descending) - total) / np.arange(1, len(column) + 1)
-    amount = excess[np.flatnonzero(descending > excess)[-1]]
+    above = descending > excess
+    above[0] = True  # the largest entry stays above zero, even if that is lost in rounding huge numbers
+    amount = excess[np.flatnonzero(above)[-1]]
     return np.maximum(column - amount, 0.0)
 
 

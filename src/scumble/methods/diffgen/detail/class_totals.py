@@ -10,6 +10,8 @@ import numpy as np
 
 from scumble.model.counts import Floats, Integers
 
+LEAST_VARIANCE = 1e-9
+"""The variance of noise with an epsilon of hundreds is rounded to zero, by which nothing can be weighted."""
 NoisyTable = tuple[Integers, float]
 """Noisy counts whose last axis lists the classes, and the standard deviation of the noise of each."""
 
@@ -17,5 +19,6 @@ NoisyTable = tuple[Integers, float]
 def class_totals(tables: Sequence[NoisyTable]) -> Floats:
     """The estimated records of each class, at least one each."""
     sums = np.array([table.reshape(-1, table.shape[-1]).sum(axis=0) for table, _ in tables], dtype=np.float64)
-    precision = np.array([table.shape[-1] / (table.size * deviation**2) for table, deviation in tables])
+    variances = [table.size / table.shape[-1] * max(deviation**2, LEAST_VARIANCE) for table, deviation in tables]
+    precision = 1 / np.array(variances)
     return np.maximum(precision @ sums / precision.sum(), 1.0)

@@ -21,6 +21,8 @@ from scumble.privacy.query import RowChoice, RowMeasurement, Sensitivity, Summed
 
 CERTAIN = 1024
 """Class probabilities of a record are whole multiples of 1/1024 that add up to one."""
+LARGEST_LIMIT = 1 << 30
+"""The numbers of a record add up to at most this, so that sums over fewer than 2^32 records are exact in 64 bits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,7 +195,7 @@ class SlopeSums(RowMeasurement, SummedRows):
     def gather(self, blocks: Iterable[Block]) -> Integers:
         sums = np.zeros(len(self.model.terms), dtype=np.int64)
         for predictors, labels in self.model.rows(blocks):
-            _slopes(*shifts_and_probabilities(self.model, predictors), labels, self.limit, sums)
+            _slopes(*shifts_and_probabilities(self.model, predictors), labels, min(self.limit, LARGEST_LIMIT), sums)
         return sums
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
@@ -219,7 +221,7 @@ class OverlapSums(RowMeasurement, SummedRows):
         terms = len(self.model.terms)
         sums = np.zeros(terms * (terms + 1) // 2, dtype=np.int64)
         for predictors, _ in self.model.rows(blocks):
-            _overlaps(*shifts_and_probabilities(self.model, predictors), self.limit, sums)
+            _overlaps(*shifts_and_probabilities(self.model, predictors), min(self.limit, LARGEST_LIMIT), sums)
         return sums
 
     def sensitivity(self, unit: Unit) -> Sensitivity:

@@ -126,6 +126,8 @@ def table_shares(schema: Schema, bins: int) -> dict[str, Fraction]:
     """
     most = min(max(bins, 1), MOST_BINS)
     roots = [isqrt(10_000 * min(value_count(each.domain), 2 * most)) for each in schema.predictors]
-    ends = [1000 * end // sum(roots) for end in accumulate(roots, initial=0)]
+    # Thousandths, or smaller parts if an attribute would get none of them.
+    parts = max(1000, -(-sum(roots) // min(roots)))
+    ends = [parts * end // sum(roots) for end in accumulate(roots, initial=0)]
     names = [each.name for each in schema.predictors]
-    return {name: Fraction(high - low, 1000) for name, (low, high) in zip(names, pairwise(ends), strict=True)}
+    return {name: Fraction(high - low, parts) for name, (low, high) in zip(names, pairwise(ends), strict=True)}

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from scumble.methods.diffgen.detail.queries import shifts_and_probabilities
+from scumble.methods.diffgen.detail.queries import LARGEST_LIMIT, shifts_and_probabilities
 from scumble.methods.diffgen.detail.terms import LOG_ODDS_UNIT, Combination, LogOddsModel, Term, row_count
 from scumble.model.counts import Floats, Integers
 
@@ -40,7 +40,9 @@ def limits(model: LogOddsModel, predictors: list[Integers]) -> tuple[int, int]:
     # The sum over pairs of |covariance| is at most half of the squared sum of deviations, plus half of the variances.
     covariances = np.abs(np.einsum("rtc,rsc,rc->rts", centred, centred, probabilities)) / LOG_ODDS_UNIT
     overlaps = (covariances.sum(axis=(1, 2)) + np.einsum("rtt->r", covariances)) / 2
-    of_slopes, of_overlaps = (max(int(np.quantile(each, 1 - CLIPPED)), 1) for each in (slopes, overlaps))
+    of_slopes, of_overlaps = (
+        min(max(int(np.quantile(each, 1 - CLIPPED)), 1), LARGEST_LIMIT) for each in (slopes, overlaps)
+    )
     return of_slopes, of_overlaps
 
 
