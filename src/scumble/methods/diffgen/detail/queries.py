@@ -199,9 +199,9 @@ class SlopeSums(RowMeasurement, SummedRows):
         return sums
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
-        """The numbers of a record depend only on the record and on answers paid before. Scaling and rounding toward
-        zero leave the sum of their absolute values at most `limit`. Adding or removing a record changes the sums by
-        that much in all; replacing it by at most twice that."""
+        """The numbers of a record depend only on the record and on answers paid before. They are scaled and rounded
+        toward zero, and a record whose absolute values still added up to more than `limit` would be left out. Adding or
+        removing a record changes the sums by at most `limit` in all; replacing it by at most twice that."""
         return Sensitivity(bound=self.limit * (1 if unit is Unit.ADD_REMOVE else 2))
 
 
@@ -308,6 +308,18 @@ def _add_lines(keys: Any, lines: Any, sums: Any) -> None:
 
 
 @compiled
+def _add_within(numbers: Any, total: Any, limit: Any, sums: Any) -> None:
+    """Add the numbers of a record, whose absolute values add up to about `total`, scaled down to the limit."""
+    scale = 1.0 if total <= limit else limit / total * (1 - 1e-9)
+    spent = 0
+    for place in range(len(sums)):
+        spent += abs(int(numbers[place] * scale))
+    if spent <= limit:  # always, unless floats are less exact than they should be
+        for place in range(len(sums)):
+            sums[place] += int(numbers[place] * scale)
+
+
+@compiled
 def _slopes(shifts: Any, probabilities: Any, labels: Any, limit: Any, sums: Any) -> None:
     rows, terms, classes = shifts.shape
     found = np.zeros(terms)
@@ -319,9 +331,7 @@ def _slopes(shifts: Any, probabilities: Any, labels: Any, limit: Any, sums: Any)
                 mean += probabilities[row, label] * shifts[row, term, label]
             found[term] = shifts[row, term, labels[row]] - mean
             total += abs(found[term])
-        scale = 1.0 if total <= limit else limit / total * (1 - 1e-9)
-        for term in range(terms):
-            sums[term] += int(found[term] * scale)
+        _add_within(found, total, limit, sums)
 
 
 @compiled
@@ -345,6 +355,4 @@ def _overlaps(shifts: Any, probabilities: Any, limit: Any, sums: Any) -> None:
                 found[place] = covariance / 1024
                 total += abs(found[place])
                 place += 1
-        scale = 1.0 if total <= limit else limit / total * (1 - 1e-9)
-        for place in range(len(sums)):
-            sums[place] += int(found[place] * scale)
+        _add_within(found, total, limit, sums)
