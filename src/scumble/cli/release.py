@@ -17,10 +17,13 @@ from scumble.cli.options import (
 )
 from scumble.cli.output import err, out, print_json, print_readings, print_table, print_text, progress_bar
 from scumble.engines import ENGINES
+from scumble.files.report.detail import uses_of
 from scumble.flows import release as flow
 from scumble.flows.charge import WEAKER
 from scumble.flows.evaluate import evaluate as evaluate_release
+from scumble.flows.plan import plan as plan_release
 from scumble.model.dialect import Dialect
+from scumble.model.release import CellRelease
 
 
 @with_method_options
@@ -48,6 +51,8 @@ def release(
     parameters: dict[str, Any],
 ) -> None:
     """Publish a table: reserve the budget, read the rows, write the release."""
+    for warning in plan_release(schema=schema, method=method, **parameters).warnings:
+        print_text(f"warning, before the charge: {warning}", err)
     with progress_bar() as progress:
         published = flow.release(
             data,
@@ -79,6 +84,9 @@ def print_published(published: flow.Published) -> None:
     print_text(f"Guarantee: {made.plan.guarantee.sentence}")
     for step in made.story:
         out.print(f"  {step}")
+    if isinstance(made, CellRelease) and made.fine is not None and published.recommended == "fine.csv":
+        uses = uses_of(made)
+        print_text(f"fine.csv is good for: {'; '.join(uses.good)}. Not for: {'; '.join(uses.bad)}.")
     print_text(f"Charged {flow.charge_text(published.receipt)}. Took {published.seconds:.1f} s.")
 
 

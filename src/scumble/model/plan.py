@@ -14,6 +14,9 @@ from scumble.model.budget import budget_text
 from scumble.model.display import Displayed, Listing, Summary, plural
 from scumble.model.guarantee import Guarantee, LocalDP, Unit, epsilon_of, from_json, persons_of, to_json, unit_of
 
+WARNING = "Warning: "
+"""A note that begins with this is a warning: the data owner should read it before the budget is charged."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Spend:
@@ -135,6 +138,11 @@ class Plan(Displayed):
         unit = unit_of(self.guarantee) or self.schema_unit
         assert unit is not None
         return unit
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the data owner should read before the charge: those notes that are warnings, without the word."""
+        return tuple(note.removeprefix(WARNING) for note in self.notes if note.startswith(WARNING))
 
     @property
     def reserved(self) -> tuple[Spend, ...]:

@@ -15,13 +15,14 @@ from scumble.files.kinds.documents import read_documents, write_documents
 from scumble.files.kinds.kind import ReleaseKind
 from scumble.files.report.attributes import described_attributes
 from scumble.files.report.cells import ROUNDINGS, cell_contents
+from scumble.files.report.detail import measured_detail, uses_of
+from scumble.files.report.marginals import marginals
 from scumble.files.schema_file import read_schema, write_schema
 from scumble.model.domain import Domain
 from scumble.model.fine_rows import drawn_inside_cells, fine_counts, refines, rows_by_cell, strays
 from scumble.model.grid import Grid
 from scumble.model.release import CellRelease, FineRows
 from scumble.model.rounding import Rounding
-from scumble.model.schema import Schema
 from scumble.sources.source import RowProgress
 
 
@@ -114,7 +115,7 @@ class CellsKind(ReleaseKind[CellRelease]):
             yield "fine rows (fine.csv) that are not in the proportions of the counts (counts.csv)"
 
     def report_context(self, release: CellRelease) -> dict[str, Any]:
-        return {**cell_contents(release), **_detail(release)}
+        return {**cell_contents(release), **_detail(release), "marginals": marginals(release)}
 
     def readme_context(self, release: CellRelease, recommended: str) -> dict[str, Any]:
         attributes = described_attributes(release.schema)
@@ -127,7 +128,7 @@ class CellsKind(ReleaseKind[CellRelease]):
             "trainable": release.schema.target is not None and bool(release.count.any()),
             "deviation": math.sqrt(release.variance),
             "rounding": ROUNDINGS[release.rounding],
-            "numbers": {} if release.fine is None else _missing_numbers(release.fine.schema),
+            "rare": _rare_class(release),
             **_detail(release),
         }
 
@@ -161,14 +162,12 @@ def _type_of_values(domain: Domain) -> pa.DataType:
 
 
 def _detail(release: CellRelease) -> dict[str, object]:
-    """The number of fine rows, and the attributes that were measured in addition to the cells."""
-    measured = release.documents.get("detail", {}).get("measured", [])
-    # The class tables of earlier versions name one attribute; the others are those of values and of combinations.
-    tables = [each.get("attributes", [each.get("attribute")]) for each in measured if "counts" in each]
+    """The number of fine rows, what was measured in addition to the cells, and what the rows are good for."""
     return {
         "fine": None if release.fine is None else release.fine.rows,
         "inside_cells": _inside_cells(release),
-        "measured_beside": list(dict.fromkeys(name for names in tables for name in names if name is not None)),
+        "measured": measured_detail(release),
+        "uses": uses_of(release),
     }
 
 
@@ -176,9 +175,14 @@ def _inside_cells(release: CellRelease) -> bool:
     return drawn_inside_cells(release.documents.get("detail", {}))
 
 
-def _missing_numbers(schema: Schema) -> dict[str, str]:
-    """The numeric attributes, each with the text that means a missing value in raw rows."""
-    return {each.name: each.missing or "" for each in schema.predictors if isinstance(each.domain, Grid)}
+def _rare_class(release: CellRelease) -> str | None:
+    """The rarest class that has rows, if it has fewer than half as many as the classes have on average."""
+    totals = release.count.sum(axis=0)
+    present = np.flatnonzero(totals)
+    if len(present) < 2:
+        return None
+    rarest = int(present[totals[present].argmin()])
+    return release.schema.classes[rarest] if 2 * totals[rarest] < totals[present].mean() else None
 
 
 CELLS = CellsKind()

@@ -17,7 +17,21 @@ from scumble.methods.diffgen.detail.measure import add_detail
 from scumble.methods.diffgen.detail.measured import MeasuredCells
 from scumble.methods.diffgen.detail.spends import detail_spends
 from scumble.methods.diffgen.parameters import DiffGen, SelectionMode
-from scumble.methods.diffgen.settings import RECORDS_SHARE, Settings, diffgen_settings, in_detail, public_records
+from scumble.methods.diffgen.regime import (
+    STATED_RECORDS,
+    ClassCounts,
+    Learnable,
+    learnable,
+    planned_notes,
+)
+from scumble.methods.diffgen.settings import (
+    RECORDS_SHARE,
+    Settings,
+    detail_settings,
+    diffgen_settings,
+    in_detail,
+    public_records,
+)
 from scumble.methods.diffgen.together import choose_together, together_spends
 from scumble.methods.method import require_target
 from scumble.model.cut import Cut, Specialization
@@ -120,7 +134,7 @@ class DiffGenMethod:
             guarantee=PureDP(epsilon=parameters.epsilon, unit=schema.unit),
             spends=spends,
             cells_at_most=cells,
-            notes=_notes(parameters, possible, schema, cells),
+            notes=(*_notes(parameters, possible, schema, cells), *_learning_notes(schema, parameters, records)),
             single_owner_reason=_single_owner_reason(parameters, possible[0]),
         )
 
@@ -151,6 +165,10 @@ class DiffGenMethod:
             fine=detail.fine if detail else None,
             documents={"detail": known | detail.document} if detail else {},
         )
+        if detail:
+            records = sum(detail.document["class totals"])
+            learned = _learnable(schema, parameters, settings, records=records, cells=cut.cells)
+            made = learned.added_to(made)
         return replace(made, story=(*made.story, *row_limit_story(made.count, made.row_counts)))
 
     def _settings(
@@ -192,6 +210,36 @@ def _notes(parameters: DiffGen, possible: Sequence[Settings], schema: Schema, ce
         counts,
         f"{settings.rounds} rounds with the score `{settings.score}`; share of the budget for selection: {share}.",
     )
+
+
+def _learning_notes(schema: Schema, parameters: DiffGen, records: int | None) -> tuple[str, ...]:
+    """What can be learned, for a release with detail."""
+    if not in_detail(schema, parameters):
+        return ()
+    powers = (number for number in SOME_RECORDS[1:] if _has_tables(schema, parameters, number))
+    enough = next(powers, SOME_RECORDS[-1])
+    enough = next((few for few in (enough // 5, enough // 2) if _has_tables(schema, parameters, few)), enough)
+    stated = []
+    for number in STATED_RECORDS if records is None else (records,):
+        settings = diffgen_settings(schema, parameters, number)
+        cells = most_cells(schema, settings.rounds, settings.max_cells)
+        stated.append(_learnable(schema, parameters, settings, records=number, cells=cells))
+    return planned_notes(stated, public=records is not None, enough=enough)
+
+
+def _has_tables(schema: Schema, parameters: DiffGen, records: int) -> bool:
+    return detail_settings(schema, parameters.epsilon, records).tables > 0
+
+
+def _learnable(schema: Schema, parameters: DiffGen, settings: Settings, *, records: int, cells: int) -> Learnable:
+    """What can be learned from so many records at the planned prices."""
+    assert settings.detail is not None
+    public = public_records(schema, parameters) is not None
+    spends = _spends(schema, parameters, settings, parameters.epsilon * (1 if public else 1 - RECORDS_SHARE))
+    counted = [ClassCounts(price=spend.epsilon, entries=cells) for spend in spends if spend.label == COUNT]
+    if not public:
+        counted.append(ClassCounts(price=parameters.epsilon * RECORDS_SHARE, entries=1))
+    return learnable(schema, parameters.epsilon, settings.detail, spends, records=records, counted=counted)
 
 
 def _range(numbers: Sequence[int]) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from scumble.methods.diffgen.detail.binning import (
     is_binned,
+    range_width,
     value_shares,
 )
 from scumble.methods.diffgen.detail.calibration import calibrate, expected_slope
@@ -123,7 +124,14 @@ class _Measuring(Measured):
         noisy = query.split(self.holder.measure(query, spend=COUNT_VALUES))
         for place, counts in zip(places, noisy, strict=True):
             self.shares[place] = value_shares(self.domains[place], counts, deviation)
-            self.document.append({"attribute": self.names[place], "values": counts.tolist()})
+            self.document.append(
+                {
+                    "attribute": self.names[place],
+                    "values": counts.tolist(),
+                    "range": range_width(self.domains[place]),
+                    "deviation": deviation,
+                }
+            )
 
     def count_tables(self) -> None:
         left = list(range(len(self.names)))
@@ -226,6 +234,7 @@ class _Measuring(Measured):
                 "unit of log-odds": f"1/{LOG_ODDS_UNIT}",
                 "split": list(self.cells.split),
                 "rows": ROWS_FROM_TABLES,
+                "class totals": np.rint(class_totals(self.totals)).astype(int).tolist(),
                 "measured": self.document,
             },
             story=tuple(self.story),
@@ -238,7 +247,16 @@ class _Measuring(Measured):
         table = self.holder.measure(query, spend=spend).reshape(query.shape)
         self.totals.append((table, self._deviation(spend)))
         names = [self.names[place] for place in combination.places]
-        self.document.append({"attributes": names, "groups": len(table), "counts": table.tolist()})
+        (bins,) = combination.bins
+        self.document.append(
+            {
+                "attributes": names,
+                "groups": len(table),
+                "bins": np.flatnonzero(np.diff(bins, prepend=-1)).tolist(),
+                "deviation": self._deviation(spend),
+                "counts": table.tolist(),
+            }
+        )
         return table, self._deviation(spend)
 
     def _choose_combination(self, left: str) -> Combination | None:
