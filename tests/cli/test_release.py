@@ -208,6 +208,27 @@ def test_a_release_in_words_says_what_was_made_promised_and_charged(folder: Path
     assert re.search(r"^Charged 1: 1 of 1 spent, ledger entry [0-9a-f]{12}\.", ended.out, re.MULTILINE)
 
 
+def test_a_release_in_words_says_what_it_is_good_for_and_not(folder: Path) -> None:
+    ended = release()
+    assert re.search(r"^  what can be learned from about [\d,]+ counted records \(noisy\): ", ended.out, re.MULTILINE)
+    assert re.search(r"^fine\.csv is good for: .*\. Not for: .*; single rows\.$", ended.out, re.MULTILINE)
+    assert "good for" not in release(out="cells", detail="no", ledger="other.db").out
+
+
+def test_too_few_records_are_named_before_the_charge_and_after(folder: Path, ledger: Path) -> None:
+    before = "warning, before the charge: what can be learned from 50 records: nothing but the class shares (class"
+    with nothing_happens(folder, ledger):
+        refused = release(epsilon="0.1", records=50, data="no.csv")
+        assert refused.code != 0 and before in refused.err
+        assert (
+            "Warning: what can be learned from 50 records"
+            in scumble("plan", "--schema", "schema.yaml", "--epsilon", "0.1", "--records", "50").out
+        )
+    ended = release(epsilon="0.1", records=50)
+    assert ended.code == 0 and before in ended.err
+    assert re.search(r"^warning: What can be learned from about [\d,]+ counted records", ended.err, re.MULTILINE)
+
+
 def test_names_that_look_like_markup_are_printed_as_they_are(folder: Path) -> None:
     assert "[red]out[/red] :cat:: " in release(out="[red]out[/red] :cat:", dataset="[b]x[/b] :dog:").out
     grant = scumble("ledger", "grant", "[b]x[/b] :dog:", "2", "--reason", "[i]why[/i] :owl:")

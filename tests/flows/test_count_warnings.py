@@ -134,9 +134,12 @@ def test_without_an_expectation_nothing_is_said(folder: Path) -> None:
     assert release(epsilon=8, json=True).json["warnings"] == []
 
 
-def test_few_records_under_much_noise_bring_no_warning(folder: Path) -> None:
+@pytest.mark.parametrize("detail", ["auto", "no"])
+def test_few_records_under_much_noise_are_not_called_too_few_for_the_schema(folder: Path, detail: str) -> None:
     (folder / "people.csv").write_text(people(20))
-    assert release(epsilon="0.001", records=50, json=True).json["warnings"] == []
+    warnings = release(epsilon="0.001", records=50, detail=detail, json=True).json["warnings"]
+    assert not any("were expected" in warning for warning in warnings)
+    assert any("nothing but the class shares" in warning for warning in warnings) is (detail == "auto")
 
 
 @pytest.mark.parametrize("verb", ["plan", "release", "check"])

@@ -5,7 +5,6 @@ They are post-processing of the release: anyone who has its folder can compute t
 
 from typing import NamedTuple
 
-from scumble.methods.diffgen.regime import Regime
 from scumble.model.guarantee import Unit, persons_of
 from scumble.model.release import CellRelease, Release
 
@@ -46,7 +45,7 @@ def count_warnings(release: Release, *, rows_at_most: int | None = None) -> tupl
 def learning_warnings(release: Release) -> tuple[str, ...]:
     """A sentence where the counted records are so few that no attribute can be learned, else nothing."""
     learned = release.documents.get("detail", {}).get("learned", {}) if isinstance(release, CellRelease) else {}
-    return (learned["sentence"],) if learned.get("regime") == Regime.CLASS_SHARES.words else ()
+    return (learned["sentence"],) if learned.get("class shares only") else ()
 
 
 def _expected(release: Release, agreed: int | None) -> _Expected | None:

@@ -42,7 +42,7 @@ def measured_detail(release: CellRelease) -> MeasuredDetail:
         cells=split,
         alone=[name for name in alone if name not in known],
         learned=learned.get("sentence"),
-        unlearnable=bool(learned) and not by_class and not together,
+        unlearnable=bool(learned.get("class shares only")),
     )
 
 

@@ -130,8 +130,10 @@ def _measured(attribute: Attribute, table: Mapping[str, Any], values: Mapping[st
             ranges = counts[domain.size :]
             return _Measured(np.arange(len(ranges)) * width, ranges / records, values["deviation"] / records)
         return _Measured(np.arange(domain.size), counts[: domain.size] / records, values["deviation"] / records)
-    starts = np.unique(np.linspace(0, domain.size, MOST_COLUMNS, endpoint=False).astype(np.int64))
-    return _Measured(starts if isinstance(domain, Grid) else np.arange(domain.size), None, 0.0)
+    if not isinstance(domain, Grid):
+        return _Measured(np.arange(domain.size), None, 0.0)
+    starts = np.linspace(0, domain.cells, MOST_COLUMNS, endpoint=False).astype(np.int64)
+    return _Measured(np.unique([*starts, *range(domain.cells, domain.size)]), None, 0.0)
 
 
 def _band(label: str, published: Floats, measured: _Measured, places: Integers) -> Band:

@@ -96,6 +96,7 @@ class Learnable:
         line = f"what can be learned from about {self.records:,} counted records (noisy): {self.words}; {BANDS}"
         learned = {
             "regime": self.regime.words,
+            "class shares only": self.regime is Regime.CLASS_SHARES,
             "sentence": f"{line[0].upper()}{line[1:]}.",
             "records": self.records,
             "class shares within": round(self.share_error, 5),
