@@ -17,13 +17,11 @@ from scumble.cli.options import (
 )
 from scumble.cli.output import err, out, print_json, print_readings, print_table, print_text, progress_bar
 from scumble.engines import ENGINES
-from scumble.files.report.detail import uses_of
 from scumble.flows import release as flow
 from scumble.flows.charge import WEAKER
 from scumble.flows.evaluate import evaluate as evaluate_release
 from scumble.flows.plan import plan as plan_release
 from scumble.model.dialect import Dialect
-from scumble.model.release import CellRelease
 
 
 @with_method_options
@@ -84,9 +82,8 @@ def print_published(published: flow.Published) -> None:
     print_text(f"Guarantee: {made.plan.guarantee.sentence}")
     for step in made.story:
         out.print(f"  {step}")
-    if isinstance(made, CellRelease) and made.fine is not None and published.recommended == "fine.csv":
-        uses = uses_of(made)
-        print_text(f"fine.csv is good for: {'; '.join(uses.good)}. Not for: {'; '.join(uses.bad)}.")
+    if published.uses:
+        print_text(published.uses)
     print_text(f"Charged {flow.charge_text(published.receipt)}. Took {published.seconds:.1f} s.")
 
 

@@ -6,7 +6,7 @@ They are post-processing of the release: anyone who has its folder can compute t
 from typing import NamedTuple
 
 from scumble.model.guarantee import Unit, persons_of
-from scumble.model.release import CellRelease, Release
+from scumble.model.release import Release
 
 DEVIATIONS = 4
 """The noise is given this many standard errors before a count is called too low."""
@@ -40,12 +40,6 @@ def count_warnings(release: Release, *, rows_at_most: int | None = None) -> tupl
         f"of the table may not match the schema{bounded}. Check with `scumble schema check SCHEMA DATA --rows`."
     )
     return (warning,)
-
-
-def learning_warnings(release: Release) -> tuple[str, ...]:
-    """A sentence where the counted records are so few that no attribute can be learned, else nothing."""
-    learned = release.documents.get("detail", {}).get("learned", {}) if isinstance(release, CellRelease) else {}
-    return (learned["sentence"],) if learned.get("class shares only") else ()
 
 
 def _expected(release: Release, agreed: int | None) -> _Expected | None:

@@ -18,7 +18,7 @@ from scumble.files.kinds import kind_of
 from scumble.files.release_folder import write_release
 from scumble.files.verify import verify_folder
 from scumble.flows.charge import aborting, charged_rows, check_accepted, reporting_charge
-from scumble.flows.count_warnings import count_warnings, learning_warnings
+from scumble.flows.count_warnings import count_warnings
 from scumble.flows.plan import refuse_doubtful, schema_of
 from scumble.flows.progress import Progress
 from scumble.methods import method_and_parameters
@@ -50,7 +50,12 @@ class Published(Displayed):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the data owner should look at, from published numbers only."""
-        return (*count_warnings(self.release), *learning_warnings(self.release))
+        return (*count_warnings(self.release), *kind_of(self.release).warnings(self.release))
+
+    @property
+    def uses(self) -> str:
+        """What the recommended file is good for and what not, as sentences; empty if there is nothing to say."""
+        return kind_of(self.release).uses(self.release, self.recommended)
 
     @property
     def summary(self) -> Summary:

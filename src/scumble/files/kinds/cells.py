@@ -139,6 +139,18 @@ class CellsKind(ReleaseKind[CellRelease]):
         best = super().recommended_file(release, files)
         return best if best in files else "counts.csv"
 
+    def uses(self, release: CellRelease, recommended: str) -> str:
+        if recommended != "fine.csv":
+            return ""
+        uses = uses_of(release)
+        return f"fine.csv is good for: {'; '.join(uses.good)}. Not for: {'; '.join(uses.bad)}."
+
+    def warnings(self, release: CellRelease) -> Iterator[str]:
+        """What can be learned, if no attribute can."""
+        measured = measured_detail(release)
+        if measured.unlearnable and measured.learned is not None:
+            yield measured.learned
+
     def table(self, release: CellRelease, name: str, *, counts: bool) -> pa.Table:
         if counts:
             return counts_table(release)

@@ -60,6 +60,14 @@ class ReleaseKind(ABC, Generic[R]):
         """The file to train on, among the files of the folder."""
         return f"{release.recommended}.csv"
 
+    def uses(self, release: R, recommended: str) -> str:
+        """What the recommended file is good for and what not, as sentences; empty if there is nothing to say."""
+        return ""
+
+    def warnings(self, release: R) -> Iterator[str]:
+        """What the data owner should know about the published data, as sentences."""
+        yield from ()
+
     def table(self, release: R, name: str, *, counts: bool) -> pa.Table:
         """A table of the release or, with `counts`, its cells with their counts, as Arrow."""
         raise InputError(f"A release of {release.method} has no such table in memory. Read the files of its folder.")
