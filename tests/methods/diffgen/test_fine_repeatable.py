@@ -129,6 +129,7 @@ def test_fine_rows_can_be_drawn_again_from_the_folder(tmp_path: Path, case: str)
     schema = release.fine.schema
     document = dict(release.documents["detail"])
     counted = np.array(document.pop("records counted", []), dtype=np.int64)
+    learned = document.pop("learned")  # follows from the settings and the class totals
     records = max(int(counted.sum()), 1) if len(counted) else parameters.records
     detail = diffgen_settings(schema, DiffGen(**release.parameters), records).detail
     assert detail is not None
@@ -147,6 +148,7 @@ def test_fine_rows_can_be_drawn_again_from_the_folder(tmp_path: Path, case: str)
     again = add_detail(cells, detail, answers)
     assert again.fine.rows > 0 and same_columns(again.fine, release.fine)
     assert again.document == document and not answers.divisions
+    assert learned["records"] == sum(document["class totals"])
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1"])
