@@ -218,13 +218,13 @@ def test_a_release_in_words_says_what_it_is_good_for_and_not(folder: Path) -> No
 def test_too_few_records_are_named_before_the_charge_and_after(folder: Path, ledger: Path) -> None:
     before = "warning, before the charge: what can be learned from 50 records: nothing but the class shares (class"
     with nothing_happens(folder, ledger):
-        refused = release(epsilon="0.1", records=50, data="no.csv")
+        refused = release(epsilon="0.01", records=50, data="no.csv")
         assert refused.code != 0 and before in refused.err
         assert (
             "Warning: what can be learned from 50 records"
-            in scumble("plan", "--schema", "schema.yaml", "--epsilon", "0.1", "--records", "50").out
+            in scumble("plan", "--schema", "schema.yaml", "--epsilon", "0.01", "--records", "50").out
         )
-    ended = release(epsilon="0.1", records=50)
+    ended = release(epsilon="0.01", records=50)
     assert ended.code == 0 and before in ended.err
     assert re.search(r"^warning: What can be learned from about [\d,]+ counted records", ended.err, re.MULTILINE)
 

@@ -119,13 +119,13 @@ def test_a_plan_states_the_regime_for_public_records_and_for_a_range_otherwise()
 
 def test_a_plan_warns_where_only_class_shares_can_be_learned() -> None:
     schema = schema_of(14, 2)
-    (warning,) = plan(schema=schema, epsilon="0.1", records=300).warnings
+    (warning,) = plan(schema=schema, epsilon="0.01", records=300).warnings
     assert "what can be learned from 300 records: nothing but the class shares (class shares ± " in warning
     assert "Attributes can be learned from about" in warning
-    (fewer,) = plan(schema=schema, epsilon="0.1").warnings
+    (fewer,) = plan(schema=schema, epsilon="0.01").warnings
     enough = int(fewer.split("fewer than about ")[1].split()[0].replace(",", ""))
-    assert regimes(schema, Fraction(1, 10))[RECORDS.index(1_000)] is Regime.CLASS_SHARES
-    assert detail_settings(schema, Fraction(1, 10), enough).tables > 0
+    assert regimes(schema, Fraction(1, 100))[RECORDS.index(1_000)] is Regime.CLASS_SHARES
+    assert detail_settings(schema, Fraction(1, 100), enough).tables > 0
     assert plan(schema=schema, epsilon="1e-9").warnings, "no number of records is enough"
 
 

@@ -21,8 +21,10 @@ from scumble.methods.diffgen.regime import (
     STATED_RECORDS,
     ClassCounts,
     Learnable,
+    Regime,
     learnable,
     planned_notes,
+    regime_of,
 )
 from scumble.methods.diffgen.settings import (
     RECORDS_SHARE,
@@ -30,6 +32,7 @@ from scumble.methods.diffgen.settings import (
     detail_settings,
     diffgen_settings,
     in_detail,
+    information,
     public_records,
 )
 from scumble.methods.diffgen.together import choose_together, together_spends
@@ -216,9 +219,9 @@ def _learning_notes(schema: Schema, parameters: DiffGen, records: int | None) ->
     """What can be learned, for a release with detail."""
     if not in_detail(schema, parameters):
         return ()
-    powers = (number for number in SOME_RECORDS[1:] if _has_tables(schema, parameters, number))
+    powers = (number for number in SOME_RECORDS[1:] if _can_learn(schema, parameters, number))
     enough = next(powers, SOME_RECORDS[-1])
-    enough = next((few for few in (enough // 5, enough // 2) if _has_tables(schema, parameters, few)), enough)
+    enough = next((few for few in (enough // 5, enough // 2) if _can_learn(schema, parameters, few)), enough)
     stated = []
     for number in STATED_RECORDS if records is None else (records,):
         settings = diffgen_settings(schema, parameters, number)
@@ -227,8 +230,10 @@ def _learning_notes(schema: Schema, parameters: DiffGen, records: int | None) ->
     return planned_notes(stated, public=records is not None, enough=enough)
 
 
-def _has_tables(schema: Schema, parameters: DiffGen, records: int) -> bool:
-    return detail_settings(schema, parameters.epsilon, records).tables > 0
+def _can_learn(schema: Schema, parameters: DiffGen, records: int) -> bool:
+    settings = detail_settings(schema, parameters.epsilon, records)
+    known = information(schema, parameters.epsilon, records)
+    return regime_of(schema, settings, known) > Regime.CLASS_SHARES
 
 
 def _learnable(schema: Schema, parameters: DiffGen, settings: Settings, *, records: int, cells: int) -> Learnable:
