@@ -203,7 +203,7 @@ def test_a_release_prints_what_it_made(
 def test_a_release_in_words_says_what_was_made_promised_and_charged(folder: Path) -> None:
     ended = release()
     assert (ended.code, ended.err) == (0, "")
-    assert re.search(r"^out: \d+ cells x 2 classes\. Recommended for training: fine\.csv\.$", ended.out, re.MULTILINE)
+    assert re.search(r"^out: \d+ cells? x 2 classes\. Recommended for training: fine\.csv\.$", ended.out, re.MULTILINE)
     assert "Guarantee: 1-differentially private" in ended.out
     assert re.search(r"^Charged 1: 1 of 1 spent, ledger entry [0-9a-f]{12}\.", ended.out, re.MULTILINE)
 
