@@ -110,7 +110,7 @@ def _percent(share: float) -> Fraction:
 
 ROUNDS = ((300, 0), (1_500, 1), (5_000, 2), (24_000, 3))
 """The number of splits of the cells in a release with detail, by the information below a bound; four above all. The
-cells get a twentieth of epsilon: with more splits, choices and counts would drown in noise."""
+cells get a small part of epsilon: with more splits, choices and counts would drown in noise."""
 
 
 def rounds_with_detail(known: float) -> int:
