@@ -150,6 +150,7 @@ def test_a_release_says_what_can_be_learned_from_its_paid_counts(tmp_path: Path,
     for page in ("README.md", "report.html"):
         text = (tmp_path / "out" / page).read_text(encoding="utf-8")
         assert learned["regime"] in text
+        assert ("to train any classifier and for" in text) is (page == "README.md" and not lowest)
         assert ("The records are too few for this epsilon to learn about any attribute." in text) is lowest
     cells = made.release.cells
     assert measured_detail(cells).unlearnable is lowest

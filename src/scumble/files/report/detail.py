@@ -68,8 +68,9 @@ def uses_of(release: CellRelease) -> Uses:
     """What the fine rows keep: the class shares, the distribution of each attribute, and what was counted by class."""
     measured, target = measured_detail(release), release.schema.target
     if measured.unlearnable:
-        good = [f"the shares of the classes of {target}", "the distribution of each attribute, coarsely"]
-        return Uses(good=good, bad=["training classifiers", "any association", "counts of rare values", "single rows"])
+        wide = "the distribution of an attribute whose bands in report.html are wide"
+        good = [f"the shares of the classes of {target}"]
+        return Uses(good=good, bad=["training classifiers", "any association", wide, "single rows"])
     listed = "each attribute" if not measured.alone else "each attribute that was counted by class"
     return Uses(
         good=[
