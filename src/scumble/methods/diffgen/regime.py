@@ -23,6 +23,7 @@ from fractions import Fraction
 from math import log, sqrt
 
 from scumble.methods.diffgen.detail.binning import FEWEST_BINS, MOST_BINS, is_binned
+from scumble.methods.diffgen.detail.class_totals import LEAST_VARIANCE
 from scumble.methods.diffgen.detail.measure import CALIBRATION_GROUPS, LEAST_INFORMATION
 from scumble.methods.diffgen.detail.spends import CALIBRATE, COUNT_TABLE, count_label
 from scumble.methods.diffgen.division import INTERACTION_EFFECT
@@ -201,7 +202,8 @@ def _most_bins(domain: Domain, bins: int) -> int:
 
 
 def _variance(schema: Schema, price: Fraction) -> float:
-    return laplace_variance(sensitivity=1 if schema.unit is Unit.ADD_REMOVE else 2, epsilon=price)
+    variance = laplace_variance(sensitivity=1 if schema.unit is Unit.ADD_REMOVE else 2, epsilon=price)
+    return max(variance, LEAST_VARIANCE)
 
 
 def _points(share: float) -> str:

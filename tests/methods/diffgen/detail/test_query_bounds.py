@@ -117,3 +117,13 @@ def test_counts_that_are_mostly_noise_are_made_consistent(largest: int) -> None:
     made = consistent(table)
     assert (made >= 0).all() and np.isfinite(made).all()
     assert all(before >= after for before, after in pairwise(made[:2, 0]))
+
+
+@pytest.mark.parametrize("records", ["auto", 10**9])
+def test_the_largest_epsilon_can_be_planned(records: int | str) -> None:
+    """The single table gets an epsilon of hundreds, at which the variance of its noise is rounded to zero."""
+    schema = parse_schema(
+        "scumble: schema/1\ntarget: class\nattributes:\n  a: {classes: [x, y]}\n  class: {classes: [p, q]}"
+    )
+    given = DiffGen(epsilon=1000) if records == "auto" else DiffGen(epsilon=1000, records=int(records))
+    assert DiffGenMethod().plan(schema, given).notes
