@@ -26,6 +26,7 @@ from command_line import (
     HEADER,
     SCHEMA,
     accounts,
+    complaints,
     contents,
     kinds,
     leftovers,
@@ -155,7 +156,7 @@ def test_what_was_found_in_the_header_is_printed(folder: Path, ledger: Path) -> 
     by_semicolons(folder)
     line = "people.csv was read as CSV separated by ';', in UTF-8.\n"
     assert release(json=True).err == line
-    assert release(json=True, delimiter=";", out="again", dataset="again", ledger="other.db").err == ""
+    assert complaints(release(json=True, delimiter=";", out="again", dataset="again", ledger="other.db")) == ""
     assert scumble("schema", "check", "schema.yaml", "people.csv").err == line
     assert scumble("evaluate", "out", "--test", "people.csv", "--json").err.startswith(line)
     perturbed = scumble("perturb", "people.csv", "--schema", "schema.yaml", "--epsilon", "1", "--out", "own", "--json")
@@ -174,7 +175,7 @@ def test_a_release_prints_what_it_made(
     if change is not None:
         change(folder)
     ended = release(engine=engine, epsilon="20", json=True, **options)
-    assert ended.err == ""
+    assert complaints(ended) == ""
     printed = ended.json
     assert list(printed) == ["release", "guarantee", "spends", "cells", "recommended", "warnings", "seconds"]
     assert printed["release"] == "out"
@@ -202,7 +203,7 @@ def test_a_release_prints_what_it_made(
 
 def test_a_release_in_words_says_what_was_made_promised_and_charged(folder: Path) -> None:
     ended = release()
-    assert (ended.code, ended.err) == (0, "")
+    assert (ended.code, complaints(ended)) == (0, "")
     assert re.search(r"^out: \d+ cells? x 2 classes\. Recommended for training: fine\.csv\.$", ended.out, re.MULTILINE)
     assert "Guarantee: 1-differentially private" in ended.out
     assert re.search(r"^Charged 1: 1 of 1 spent, ledger entry [0-9a-f]{12}\.", ended.out, re.MULTILINE)
@@ -255,7 +256,7 @@ def test_the_folder_holds_what_the_design_says(released: Path) -> None:
 
 def test_a_real_process_prints_json_on_stdout_alone_and_says_no_in_its_exit_code(folder: Path) -> None:
     first = process(*release_words(json=True))
-    assert first.err == ""
+    assert complaints(first) == ""
     assert first.json["release"] == "out"
     second = process(*release_words(out="again"))
     assert second.code == 3
@@ -504,7 +505,7 @@ PRIVATE = {
 def test_whatever_the_rows_hold_is_an_ordinary_release(folder: Path, ledger: Path, engine: str, text: str) -> None:
     (folder / "people.csv").write_text(text)
     ended = release(engine=engine, json=True)
-    assert ended.err == ""
+    assert complaints(ended) == ""
     assert ended.json["guarantee"]["epsilon"] == "1"
     assert scumble("verify", "out").code == 0
     assert kinds(accounts(ledger)["people"]) == ["open", "reserve", "rows", "settle"]

@@ -97,6 +97,12 @@ def release(data: object = "people.csv", **options: object) -> Ended:
     return scumble(*release_words(data, **options))
 
 
+def complaints(ended: Ended) -> str:
+    """Standard error without the warning that few records were counted, which depends on the noise."""
+    lines = ended.err.splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith("warning: What can be learned from about "))
+
+
 def accounts(ledger: Path) -> dict[str, dict[str, Any]]:
     """The account of every dataset, by name."""
     with Ledger.open(ledger) as opened:
