@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
+from fine_releases import same_columns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from planned_runs import run
@@ -216,6 +217,25 @@ def test_the_same_decisions_follow_from_every_engine(kind: type[Engine], selecti
     assert found.story == expected.story
     assert found.schema == expected.schema
     assert np.array_equal(found.measured, expected.measured)
+
+
+@every_engine
+@pytest.mark.parametrize("records", [5, 300, 40_000])
+def test_the_default_release_is_the_same_from_every_engine(kind: type[Engine], records: int) -> None:
+    """Values alone; chosen tables, where there are enough attributes; tables, combinations and weights."""
+    table, schema = patients(500, 7), patients_schema()
+    method = method_named("diffgen")
+    parameters = method.parameters(epsilon="1", records=records)
+    made = []
+    for each in (ENGINES["memory"], kind):
+        engine = each.open(table.to_batches(max_chunksize=100), schema)
+        made.append(run(method, schema, parameters, engine, RecordedNoise(11)))
+        engine.close()
+    expected, found = made
+    assert isinstance(expected, CellRelease) and isinstance(found, CellRelease)
+    assert expected.fine is not None and found.fine is not None
+    assert found.documents == expected.documents and found.story == expected.story
+    assert same_columns(found.fine, expected.fine)
 
 
 @every_engine

@@ -6,6 +6,7 @@ from command_line import SCHEMA, people
 
 from scumble.flows.progress import Progress
 from scumble.flows.release import release
+from scumble.methods.diffgen.detail.spends import MOST_COMBINATIONS
 
 
 def test_progress_of_a_release(tmp_path: Path) -> None:
@@ -13,7 +14,7 @@ def test_progress_of_a_release(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text(people(300), encoding="utf-8")
     seen: list[tuple[str, int, int | None]] = []
     progress: Progress = lambda label, done, total: seen.append((label, done, total))  # noqa: E731
-    release(
+    made = release(
         tmp_path / "people.csv",
         schema=tmp_path / "schema.yaml",
         epsilon=1,
@@ -27,4 +28,6 @@ def test_progress_of_a_release(tmp_path: Path) -> None:
     assert all(total is None or 0 <= done <= total for _, done, total in seen)
     answered = [(done, total) for label, done, total in seen if label not in (labels[0], labels[-1])]
     assert [done for done, _ in answered] == list(range(1, len(answered) + 1))
-    assert answered[-1][1] == len(answered)
+    planned = sum(spend.times for spend in made.release.plan.spends)
+    assert answered[-1][1] == planned
+    assert planned - len(answered) in range(MOST_COMBINATIONS), "further combinations are chosen only after a first"

@@ -310,6 +310,21 @@ def test_the_counted_records_decide_how_the_rest_is_divided(counted: int) -> Non
     assert made.documents["detail"]["records counted"] == [counted, 0]
 
 
+@pytest.mark.parametrize("counted", [10**9, 10**12, 10**15])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10**9), Fraction(1, 10**6), Fraction(1)])
+def test_a_noisy_count_beyond_any_table_stays_within_the_plan(epsilon: Fraction, counted: int) -> None:
+    class Counted(PaidNoise):
+        def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
+            if epsilon == parameters.epsilon * RECORDS_SHARE:
+                return np.array([counted, 0], dtype=np.int64).reshape(values.shape)
+            return super().laplace(values, sensitivity=sensitivity, epsilon=epsilon)
+
+    parameters = DiffGen(epsilon=epsilon)
+    plan = DiffGenMethod().plan(SCHEMA, parameters)
+    made = run(DiffGenMethod(), SCHEMA, parameters, engine_of(SCHEMA, []), Counted())
+    assert len(made.count) <= plan.cells_at_most
+
+
 def test_a_schema_without_a_class_is_refused() -> None:
     schema = parse_schema("scumble: schema/1\nattributes:\n  n: {numeric: {low: 0, high: 4, step: 1}}\n")
     with pytest.raises(InputError, match="target"):

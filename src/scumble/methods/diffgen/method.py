@@ -52,7 +52,8 @@ COUNT = "count the cells"
 COUNT_RECORDS = "count the records"
 REST = "all else"
 SOME_RECORDS = [10**power for power in range(10)]
-"""Numbers of records for which a plan looks at its settings, if the number is not public."""
+"""Numbers of records for which a plan looks at its settings, if the number is not public. A larger noisy count is
+treated as the last."""
 PUBLISHED_RESOLUTION = 1023
 """Published mode measures counts in units of 1/1023, so that rounding them gives the paper's rounded continuous noise.
 The number is odd, so that no measured count lies half way between two whole numbers."""
@@ -184,7 +185,8 @@ class DiffGenMethod:
         counted = holder.measure(query := CellCounts(cut=Cut.top(schema)), spend=COUNT_RECORDS)
         bound = query.sensitivity(schema.unit).bound
         variance = laplace_variance(sensitivity=bound, epsilon=holder.plan.price(COUNT_RECORDS))
-        settings = diffgen_settings(schema, parameters, max(int(counted.sum()), 1))
+        # With a tiny epsilon, noise alone exceeds any table. The plan has looked at no larger number than the last.
+        settings = diffgen_settings(schema, parameters, min(max(int(counted.sum()), 1), SOME_RECORDS[-1]))
         holder.divide(REST, _spends(schema, parameters, settings, holder.plan.price(REST)))
         return settings, {"records counted": counted.tolist()}, ((counted, variance**0.5),)
 
