@@ -30,7 +30,7 @@ def test_a_schema_can_be_given_and_progress_is_reported() -> None:
         transcripts=30,
         progress=lambda *step: seen.append(step),
     )
-    assert "has a privacy loss of 1.25" in finding.violation, "five tables, noise for four"
+    assert "has a privacy loss of 1.14286" in finding.violation, "eight tables, noise for seven"
     assert seen == [("comparing transcripts", place + 1, 30) for place in range(finding.transcripts)]
     assert finding.to_json()["refuted"] is True
 
