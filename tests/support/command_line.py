@@ -53,12 +53,17 @@ class Ended:
 
     @property
     def error(self) -> str:
-        """The error, which must be the only output: one line, and at most a command to copy below it."""
+        """The error, which must be the only output: one line, and at most a command to copy below it.
+
+        A warning may stand above it, if the plan has one.
+        """
         assert self.out == "", self.out
-        assert self.err.startswith("error: "), self.err
-        assert self.err.endswith("\n"), self.err
-        assert self.err.count("\n") <= 2, self.err
-        return self.err.removeprefix("error: ").rstrip("\n")
+        lines = self.err.splitlines(keepends=True)
+        said = "".join(lines[1:] if lines[0].startswith("warning, before the charge: ") else lines)
+        assert said.startswith("error: "), self.err
+        assert said.endswith("\n"), self.err
+        assert said.count("\n") <= 2, self.err
+        return said.removeprefix("error: ").rstrip("\n")
 
 
 def scumble(*words: object) -> Ended:
