@@ -16,9 +16,10 @@ from scumble.engines.memory import MemoryEngine
 from scumble.files.release_folder import read_release, write_release
 from scumble.files.schema_file import parse_schema
 from scumble.files.verify import verify_folder
+from scumble.methods.diffgen.detail.counts import ValueCounts
 from scumble.methods.diffgen.detail.measure import add_detail
 from scumble.methods.diffgen.detail.measured import MeasuredCells
-from scumble.methods.diffgen.detail.queries import ResidualChoice, ValueCounts
+from scumble.methods.diffgen.detail.residuals import ResidualChoice
 from scumble.methods.diffgen.method import REST, DiffGenMethod
 from scumble.methods.diffgen.parameters import DiffGen
 from scumble.methods.diffgen.settings import RECORDS_SHARE, diffgen_settings

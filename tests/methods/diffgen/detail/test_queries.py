@@ -26,20 +26,12 @@ from strategies import coded_rows, schemas
 
 from scumble.auditing.laws.queries import check_added_record, check_replaced_record, engine_of, exact_answer
 from scumble.errors import CheckError
-from scumble.methods.diffgen.detail import queries
+from scumble.methods.diffgen.detail import counts, residuals, slopes
 from scumble.methods.diffgen.detail.binning import range_width
+from scumble.methods.diffgen.detail.counts import ClassTable, GroupCounts, ValueCounts
 from scumble.methods.diffgen.detail.groups import LogOddsGroups
-from scumble.methods.diffgen.detail.queries import (
-    CERTAIN,
-    ClassTable,
-    GroupCounts,
-    OverlapSums,
-    ResidualChoice,
-    ResidualSums,
-    SlopeSums,
-    ValueCounts,
-    _residuals,
-)
+from scumble.methods.diffgen.detail.residuals import CERTAIN, ResidualChoice, ResidualSums, _residuals
+from scumble.methods.diffgen.detail.slopes import OverlapSums, SlopeSums
 from scumble.methods.diffgen.detail.terms import Combination, LogOddsModel, Term
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
@@ -78,7 +70,10 @@ KINDS: dict[type[RowQuery], Callable[[Draw, LogOddsModel], RowQuery]] = {
 
 def test_every_query_of_the_detail_is_checked() -> None:
     shipped = {
-        each for each in vars(queries).values() if isinstance(each, type) and each.__module__ == queries.__name__
+        each
+        for module in (counts, residuals, slopes)
+        for each in vars(module).values()
+        if isinstance(each, type) and each.__module__ == module.__name__
     }
     assert shipped == set(KINDS) == set(TIGHT)
 

@@ -19,19 +19,12 @@ from scumble.methods.diffgen.detail.binning import (
 )
 from scumble.methods.diffgen.detail.calibration import calibrate, expected_slope
 from scumble.methods.diffgen.detail.class_totals import NoisyTable, class_totals
+from scumble.methods.diffgen.detail.counts import ClassTable, GroupCounts, ValueCounts
 from scumble.methods.diffgen.detail.groups import LogOddsGroups
 from scumble.methods.diffgen.detail.measured import Measured, MeasuredCells, Table
-from scumble.methods.diffgen.detail.queries import (
-    CERTAIN,
-    ClassTable,
-    GroupCounts,
-    OverlapSums,
-    ResidualChoice,
-    ResidualSums,
-    SlopeSums,
-    ValueCounts,
-)
+from scumble.methods.diffgen.detail.residuals import CERTAIN, ResidualChoice, ResidualSums
 from scumble.methods.diffgen.detail.shrinkage import consistent, shifts_of_combinations, shifts_of_values
+from scumble.methods.diffgen.detail.slopes import OverlapSums, SlopeSums
 from scumble.methods.diffgen.detail.spends import (
     CALIBRATE,
     CHOOSE_COMBINATION,

@@ -148,3 +148,19 @@ def _add(keys: Any, shifts: Any, log_odds: Any) -> None:
     for row in range(len(keys)):
         for label in range(log_odds.shape[1]):
             log_odds[row, label] += shifts[keys[row], label]
+
+
+@compiled
+def softmax(log_odds: Any, unit: Any, probabilities: Any) -> None:
+    """Fill in the probability of each class (rows, classes) from log-odds in units of 1/`unit`."""
+    rows, classes = log_odds.shape
+    for row in range(rows):
+        largest = log_odds[row, 0]
+        for label in range(1, classes):
+            largest = max(largest, log_odds[row, label])
+        total = 0.0
+        for label in range(classes):
+            probabilities[row, label] = np.exp((log_odds[row, label] - largest) / unit)
+            total += probabilities[row, label]
+        for label in range(classes):
+            probabilities[row, label] /= total

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from scumble.methods.diffgen.detail.queries import LARGEST_LIMIT, shifts_and_probabilities
+from scumble.methods.diffgen.detail.slopes import LARGEST_LIMIT, shifts_and_probabilities
 from scumble.methods.diffgen.detail.terms import LOG_ODDS_UNIT, Combination, LogOddsModel, Term, row_count
 from scumble.model.counts import Floats, Integers
 
