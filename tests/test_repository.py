@@ -21,7 +21,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # The rooms of the package and what each may import besides itself. `scumble` is the package's own __init__.
 BELOW_PRIVACY = {"compiled", "errors", "model"}
 BELOW_METHODS = BELOW_PRIVACY | {"privacy"}
-BELOW_FLOWS = BELOW_METHODS | {"sources", "engines", "mining", "files", "methods", "joint"}
+BELOW_FLOWS = BELOW_METHODS | {"sources", "engines", "mining", "querying", "files", "methods", "joint"}
 ABOVE_FLOWS = BELOW_FLOWS | {"flows", "charts", "datasets", "scumble"}
 ALLOWED_ROOMS: dict[str, set[str]] = {
     "compiled": set(),
@@ -33,6 +33,7 @@ ALLOWED_ROOMS: dict[str, set[str]] = {
     "mining": BELOW_PRIVACY,
     "files": {"errors", "model", "sources"},
     "privacy": BELOW_PRIVACY,
+    "querying": BELOW_PRIVACY | {"mining"},
     "methods": BELOW_METHODS,
     "joint": BELOW_METHODS | {"files"},
     "datasets": {"errors", "model", "files"},

@@ -8,6 +8,7 @@ The verbs, the same as on the command line:
 - `load_release`: read a release back, of any kind; `load_cells`, `load_records` and `load_blurred` read one kind;
 - `to_frame`: the table of a release in pandas, polars, Arrow or Spark; `NoisyCellsClassifier`: a decision tree that
   accounts for the noise of the cells;
+- `query`: counts, shares, means and quantiles with intervals for the noise, in a `QueryAnswer`;
 - `evaluate`: the accuracy of classifiers trained on a release;
 - `verify`: check a release folder without the private data;
 - `perturb`: local differential privacy, record by record; `Perturber`: one record, by its owner;
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from scumble.flows.mine import reconstruct
     from scumble.flows.perturb import noise_model, perturb
     from scumble.flows.plan import plan
+    from scumble.flows.query import query
     from scumble.flows.release import Published, release, verify
     from scumble.methods import IMDAV, MDAV, SMDAV, DiffGen, Histograms, Microaggregate, Plain
     from scumble.mining.noisy_cells.classifier import NoisyCellsClassifier
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
     from scumble.privacy.ledger import Ledger
     from scumble.privacy.ledger_statement import LedgerStatement
     from scumble.privacy.perturber import Perturber
+    from scumble.querying.answers import QueryAnswer
 
 __version__ = "0.1.0"
 
@@ -101,6 +104,7 @@ __all__ = [
     "PrefixNotation",
     "Published",
     "PureDP",
+    "QueryAnswer",
     "RecordRelease",
     "Release",
     "RowsCheck",
@@ -123,6 +127,7 @@ __all__ = [
     "noise_model",
     "perturb",
     "plan",
+    "query",
     "read_schema",
     "reconstruct",
     "release",
@@ -172,6 +177,7 @@ _NAMES_OF_MODULES = {
         "perturb",
     ),
     "flows.plan": ("plan",),
+    "flows.query": ("query",),
     "flows.release": (
         "Published",
         "release",
@@ -230,6 +236,7 @@ _NAMES_OF_MODULES = {
     "privacy.ledger": ("Ledger",),
     "privacy.ledger_statement": ("LedgerStatement",),
     "privacy.perturber": ("Perturber",),
+    "querying.answers": ("QueryAnswer",),
 }
 _MODULE_OF_NAME = {name: module for module, names in _NAMES_OF_MODULES.items() for name in names}
 

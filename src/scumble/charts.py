@@ -1,6 +1,6 @@
-"""Line charts with confidence bands, described as plain data and drawn as SVG.
+"""Line charts with confidence bands and bars with intervals, described as plain data and drawn as SVG or PNG.
 
-The same data always gives the same file. matplotlib is slow to import, so only `write_svg` imports it.
+The same data always gives the same file. matplotlib is slow to import, so only the functions that draw import it.
 """
 
 from collections.abc import Sequence
@@ -18,6 +18,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 WIDTH, HEIGHT = 4.2, 3.3
 SINGLE_WIDTH = 6.0
 MOST_COLUMNS = 3
+LONGEST_LABELS = 80
+"""Labels of bars with more characters together are turned."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +76,68 @@ class Chart:
     def labels(self) -> list[str]:
         """The labels of all series in the order of first appearance."""
         return list(dict.fromkeys(series.label for panel in self.panels for series in panel.series))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bar:
+    """A labelled value, optionally with the ends of its interval. `series` is the part of the legend it belongs to."""
+
+    label: str
+    series: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BarChart:
+    """Bars side by side: one place for each label, one colour for each series."""
+
+    title: str
+    y_label: str
+    bars: tuple[Bar, ...]
+    note: str = ""
+
+
+def write_bars(chart: BarChart, path: Path) -> None:
+    """Draw bars with their intervals into a file; its ending, .svg or .png, decides the format."""
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    labels = list(dict.fromkeys(bar.label for bar in chart.bars))
+    series = list(dict.fromkeys(bar.series for bar in chart.bars))
+    vector = path.suffix == ".svg"
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "scumble", "font.size": 9}):
+        width = max(SINGLE_WIDTH, 0.25 * len(labels) * (len(series) + 1))
+        figure = Figure(figsize=(min(width, 40.0), HEIGHT + 0.9), layout="constrained")
+        (FigureCanvasSVG if vector else FigureCanvasAgg)(figure)
+        axes = figure.subplots()
+        each = 0.8 / len(series)
+        for place, name in enumerate(series):
+            bars = [bar for bar in chart.bars if bar.series == name]
+            xs = [labels.index(bar.label) + (place - (len(series) - 1) / 2) * each for bar in bars]
+            axes.bar(xs, [bar.value for bar in bars], each * 0.9, color=COLOURS[place % len(COLOURS)], label=name)
+            for x, bar in zip(xs, bars, strict=True):
+                if bar.low is not None and bar.high is not None:
+                    axes.plot([x, x], [bar.low, bar.high], color="#333333", linewidth=1.2)
+        turned = 90 if max((len(label) for label in labels), default=0) * len(labels) > LONGEST_LABELS else 0
+        axes.set_xticks(range(len(labels)), labels, rotation=turned)
+        axes.set(ylabel=chart.y_label)
+        axes.grid(alpha=0.25, axis="y")
+        axes.spines[["top", "right"]].set_visible(False)
+        figure.suptitle(chart.title, fontweight="bold", parse_math=False)
+        if len(series) > 1 or chart.note:
+            figure.legend(
+                loc="outside lower center",
+                ncols=min(len(series), 5),
+                frameon=False,
+                title=chart.note or None,
+                title_fontsize=8,
+            )
+        kind = {"format": "svg", "metadata": {"Date": None, "Creator": "scumble"}} if vector else {"format": "png"}
+        figure.savefig(path, **kind)
 
 
 def write_svg(chart: Chart, path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scumble.cli import audit, compare, demo, join, ledger, mine, perturb, plan, release, reproduce, schema
+from scumble.cli import audit, compare, demo, join, ledger, mine, perturb, plan, query, release, reproduce, schema
 from scumble.cli.verbs import VERBS
 from scumble.methods import METHODS
 
@@ -20,6 +20,7 @@ MODULES: dict[str, ModuleType] = {
     "mine": mine,
     "perturb": perturb,
     "plan": plan,
+    "query": query,
     "reconstruct": mine,
     "release": release,
     "reproduce": reproduce,

@@ -58,6 +58,11 @@ VERBS: Mapping[str, Verb] = {
         attribute="evaluate",
         help="Accuracy, balanced accuracy and AUC of classifiers trained on a release, measured on raw test rows.",
     ),
+    "query": Verb(
+        module="query",
+        attribute="query",
+        help="Answer a question about a release: counts, shares, means, quantiles, with 95 % intervals for the noise.",
+    ),
     "verify": Verb(module="release", attribute="verify", help="Check a release folder without the private data."),
     "audit": Verb(
         module="audit",

@@ -13,6 +13,7 @@ from scumble.files.kinds.kind import ReleaseKind
 from scumble.files.noise_file import check_noise, read_noise, write_noise
 from scumble.files.perturbed_table import published_blocks
 from scumble.model.guarantee import IntervalPrivacy, LocalDP, persons_of, to_json
+from scumble.model.local.noise_model import NoiseModel
 from scumble.model.release import BlurredRelease
 from scumble.sources.source import RowProgress
 
@@ -55,6 +56,9 @@ class BlurredKind(ReleaseKind[BlurredRelease]):
     def readme_context(self, release: BlurredRelease, recommended: str) -> dict[str, Any]:
         guarantee = release.plan.guarantee
         return {"local": isinstance(guarantee, LocalDP), "persons": persons_of(guarantee)}
+
+    def noise_model(self, release: BlurredRelease) -> NoiseModel:
+        return release.noise
 
     def size(self, release: BlurredRelease) -> dict[str, int]:
         return {"records": release.records}

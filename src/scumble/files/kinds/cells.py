@@ -13,6 +13,7 @@ from scumble.files.counts_file import check_table, counts_table, read_counts, ro
 from scumble.files.csv_tables import arrow_table, column_names, read_rows, write_rows
 from scumble.files.kinds.documents import read_documents, write_documents
 from scumble.files.kinds.kind import ReleaseKind
+from scumble.files.measured_tables import cells_table, detail_tables, listed_tables
 from scumble.files.report.attributes import described_attributes
 from scumble.files.report.cells import ROUNDINGS, cell_contents
 from scumble.files.report.detail import measured_detail, uses_of
@@ -21,6 +22,7 @@ from scumble.files.schema_file import read_schema, write_schema
 from scumble.model.domain import Domain
 from scumble.model.fine_rows import drawn_inside_cells, fine_counts, refines, rows_by_cell, strays
 from scumble.model.grid import Grid
+from scumble.model.measured_tables import MeasuredTable
 from scumble.model.release import CellRelease, FineRows
 from scumble.model.rounding import Rounding
 from scumble.sources.source import RowProgress
@@ -150,6 +152,11 @@ class CellsKind(ReleaseKind[CellRelease]):
         measured = measured_detail(release)
         if measured.unlearnable and measured.learned is not None:
             yield measured.learned
+
+    def measured_tables(self, release: CellRelease) -> tuple[MeasuredTable, ...]:
+        public = release.schema if release.fine is None else release.fine.schema
+        detail = () if release.fine is None else detail_tables(release.documents, public)
+        return (cells_table(release), *detail, *listed_tables(release.documents, public))
 
     def table(self, release: CellRelease, name: str, *, counts: bool) -> pa.Table:
         if counts:

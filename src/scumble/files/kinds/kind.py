@@ -3,13 +3,17 @@
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import pyarrow as pa
 
 from scumble.errors import InputError
+from scumble.model.measured_tables import MeasuredTable
 from scumble.model.release import Release
 from scumble.sources.source import RowProgress
+
+if TYPE_CHECKING:
+    from scumble.model.local.noise_model import NoiseModel
 
 R = TypeVar("R", bound=Release)
 
@@ -71,6 +75,14 @@ class ReleaseKind(ABC, Generic[R]):
     def table(self, release: R, name: str, *, counts: bool) -> pa.Table:
         """A table of the release or, with `counts`, its cells with their counts, as Arrow."""
         raise InputError(f"A release of {release.method} has no such table in memory. Read the files of its folder.")
+
+    def measured_tables(self, release: R) -> tuple[MeasuredTable, ...]:
+        """The noisy contingency tables that the release publishes, with the law and variance of their noise."""
+        return ()
+
+    def noise_model(self, release: R) -> "NoiseModel | None":
+        """The noise model of records that were perturbed one by one; None for other releases."""
+        return None
 
     def faults(self, release: R) -> Iterator[str]:
         """Published data that contradict each other, as noun phrases. A correct method publishes none."""

@@ -11,8 +11,10 @@ from scumble.errors import CheckError
 from scumble.files.csv_tables import arrow_table, column_names, read_rows, write_rows
 from scumble.files.kinds.documents import read_documents, write_documents
 from scumble.files.kinds.kind import ReleaseKind
+from scumble.files.measured_tables import listed_tables
 from scumble.model.grid import Grid
 from scumble.model.guarantee import JointDP, PureDP
+from scumble.model.measured_tables import MeasuredTable
 from scumble.model.release import RecordRelease
 from scumble.model.schema import Attribute, Schema
 from scumble.model.values import Column
@@ -70,6 +72,9 @@ class RecordsKind(ReleaseKind[RecordRelease]):
 
     def size(self, release: RecordRelease) -> dict[str, int]:
         return {"records": release.records}
+
+    def measured_tables(self, release: RecordRelease) -> tuple[MeasuredTable, ...]:
+        return listed_tables(release.documents, release.schema)
 
     def table(self, release: RecordRelease, name: str, *, counts: bool) -> pa.Table:
         return super().table(release, name, counts=counts) if counts else arrow_table(release.columns)

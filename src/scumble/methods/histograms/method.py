@@ -4,8 +4,9 @@ The simplest reasonable method, and the baseline for the others. It keeps the re
 class, at the finest level of the schema. It keeps no relation between attributes beyond that.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -15,6 +16,7 @@ from scumble.model.budget import Budget
 from scumble.model.counts import Counts, Integers, Tabulation
 from scumble.model.cut import Cut
 from scumble.model.guarantee import PureDP, Unit
+from scumble.model.measured_tables import NoiseKind
 from scumble.model.plan import Plan, Spend
 from scumble.model.release import RecordRelease
 from scumble.model.schema import Schema
@@ -96,7 +98,8 @@ class HistogramsMethod:
         query = ClassTables(schema=schema)
         bound = query.sensitivity(schema.unit).bound
         variance = laplace_variance(sensitivity=bound, epsilon=holder.plan.price(COUNT))
-        drawn = draw_rows(query.tables(holder.measure(query, spend=COUNT)), variance=variance)
+        tables = query.tables(holder.measure(query, spend=COUNT))
+        drawn = draw_rows(tables, variance=variance)
         codes = {
             attribute.name: column for attribute, column in zip(schema.predictors, drawn.predictors, strict=True)
         } | {str(schema.target): drawn.labels}
@@ -106,6 +109,26 @@ class HistogramsMethod:
             plan=holder.plan,
             schema=schema,
             columns={name: published_values(schema[name].domain, column) for name, column in codes.items()},
+            documents={"tables": tables_document(schema, tables, variance=variance)},
             story=drawn.story,
             records_error=drawn.error,
         )
+
+
+def tables_document(schema: Schema, tables: Sequence[Integers], *, variance: float) -> dict[str, Any]:
+    """The measured tables as plain data, in the format tables/1: every attribute by class, at its finest values."""
+    classes = list(range(len(schema.classes)))
+    return {
+        "format": "tables/1",
+        "noise": NoiseKind.LAPLACE.value,
+        "tables": [
+            {
+                "attributes": [attribute.name, schema.target],
+                "bins": [list(range(attribute.domain.size)), classes],
+                "unit": 1,
+                "counts": table.ravel().tolist(),
+                "variance": variance,
+            }
+            for attribute, table in zip(schema.predictors, tables, strict=True)
+        ],
+    }

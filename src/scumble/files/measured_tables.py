@@ -1,0 +1,108 @@
+"""The measured tables of a release, read from its counts and documents.
+
+Three sources: the cells of counts.csv; the document `tables` (format tables/1), in which methods publish contingency
+tables over the public schema; and the document `detail` of diffgen, with class tables and value counts.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from scumble.errors import InputError
+from scumble.model.measured_tables import AttributeBins, MeasuredTable, NoiseKind
+from scumble.model.release import CellRelease
+from scumble.model.schema import Schema
+
+FORMAT = "tables/1"
+
+
+def cells_table(release: CellRelease) -> MeasuredTable:
+    """The cells of counts.csv by class, as one table over all attributes of the published schema."""
+    schema = release.schema
+    names = [attribute.name for attribute in schema.predictors]
+    names += [] if schema.target is None else [schema.target]
+    bins = tuple(AttributeBins.of_domain(name, schema[name].domain) for name in names)
+    return MeasuredTable(
+        name="cells",
+        bins=bins,
+        counts=release.measured.reshape([each.size for each in bins]) / release.resolution,
+        kind=NoiseKind.LAPLACE,
+        variance=release.variance,
+        unit=release.resolution,
+    )
+
+
+def listed_tables(documents: Mapping[str, Mapping[str, Any]], schema: Schema) -> tuple[MeasuredTable, ...]:
+    """The tables of the document `tables`; none if there is no such document. `schema` is the public one."""
+    document = documents.get("tables")
+    if document is None or document.get("format") != FORMAT:
+        return ()
+    return _read("tables", lambda: [_listed(entry, document["noise"], schema) for entry in document["tables"]])
+
+
+def _listed(entry: Mapping[str, Any], noise: str, schema: Schema) -> MeasuredTable:
+    bins = tuple(
+        AttributeBins.from_starts(name, schema[name].domain, np.array(starts, dtype=np.int64))
+        for name, starts in zip(entry["attributes"], entry["bins"], strict=True)
+    )
+    unit = entry["unit"]
+    if not isinstance(unit, int) or unit < 1:
+        raise ValueError("`unit` is not a whole number above zero")
+    counts = np.array(entry["counts"], dtype=np.float64).reshape([each.size for each in bins]) / unit
+    return MeasuredTable(
+        name=" by ".join(entry["attributes"]),
+        bins=bins,
+        counts=counts,
+        kind=NoiseKind(noise),
+        variance=float(entry["variance"]),
+        unit=unit,
+    )
+
+
+def detail_tables(documents: Mapping[str, Mapping[str, Any]], schema: Schema) -> tuple[MeasuredTable, ...]:
+    """The class tables and value counts of the document `detail`. Entries without a stated deviation are left out."""
+    document = documents.get("detail", {})
+    noise = NoiseKind(document.get("noise", NoiseKind.LAPLACE))
+    entries = [each for each in document.get("measured", ()) if isinstance(each, dict) and "deviation" in each]
+    return _read(
+        "detail",
+        lambda: [table for entry in entries for table in _of_detail(entry, noise, schema)],
+    )
+
+
+def _of_detail(entry: Mapping[str, Any], noise: NoiseKind, schema: Schema) -> Iterator[MeasuredTable]:
+    variance = float(entry["deviation"]) ** 2
+    if "values" in entry:
+        name, width = entry["attribute"], int(entry["range"])
+        size = schema[name].domain.size
+        values = np.array(entry["values"], dtype=np.float64)
+        parts = [(name, 1, values[:size])]
+        parts += [(f"ranges of {name}", width, values[size:])] if width > 1 else []
+        for label, step, counts in parts:
+            each = AttributeBins.from_starts(name, schema[name].domain, np.arange(0, size, step))
+            yield MeasuredTable(name=label, bins=(each,), counts=counts, kind=noise, variance=variance)
+    elif "bins" in entry and schema.target is not None:
+        (name,) = entry["attributes"]
+        counts = np.array(entry["counts"], dtype=np.float64)
+        bins = (
+            AttributeBins.from_starts(name, schema[name].domain, np.array(entry["bins"], dtype=np.int64)),
+            AttributeBins.of_domain(schema.target, schema[schema.target].domain),
+        )
+        yield MeasuredTable(
+            name=f"{name} by class",
+            bins=bins,
+            counts=counts.sum(axis=0),
+            kind=noise,
+            variance=variance,
+            terms=len(counts),
+        )
+
+
+def _read(name: str, read: Callable[[], list[MeasuredTable]]) -> tuple[MeasuredTable, ...]:
+    try:
+        return tuple(read())
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+        raise InputError(
+            f"{name}.json does not describe measured tables: {error!r}. Ask for the release again."
+        ) from error

@@ -1,0 +1,117 @@
+"""Measured tables: contingency tables that a release publishes with noise, each with the law and variance of its noise.
+
+Every method that publishes signed noisy counts can describe them as a `MeasuredTable`. `scumble.querying` answers
+questions from such tables; `scumble.files.kinds` finds those of a release.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from math import prod
+
+import numpy as np
+
+from scumble.model.counts import Floats, Integers
+from scumble.model.domain import Domain
+from scumble.model.taxonomy import Tree
+
+
+class NoiseKind(StrEnum):
+    """The law of the noise of a count, as documents name it."""
+
+    LAPLACE = "discrete Laplace"
+    GAUSSIAN = "discrete Gaussian"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AttributeBins:
+    """The bins of one attribute: disjoint sets of values that cover its domain.
+
+    Bins of categories are given by `of_leaf`, the bin of each leaf of the finest taxonomy. Bins of numbers are given by
+    `edges`: bin i holds the numbers in [edges[i], edges[i + 1]). `missing` is the bin of missing numbers, if there is
+    one; it may be the last bin of numbers.
+    """
+
+    attribute: str
+    size: int
+    of_leaf: Integers | None = None
+    edges: Floats | None = None
+    missing: int | None = None
+
+    @classmethod
+    def of_domain(cls, attribute: str, domain: Domain) -> "AttributeBins":
+        """One bin for each code of a domain, which may be a generalized one."""
+        if isinstance(domain, Tree):
+            return cls(attribute=attribute, size=domain.size, of_leaf=np.array(domain.codes_of_finest, dtype=np.int64))
+        return cls(attribute=attribute, size=domain.size, edges=domain.edge_floats, missing=domain.missing_code)
+
+    @classmethod
+    def from_starts(cls, attribute: str, domain: Domain, starts: Integers) -> "AttributeBins":
+        """Bins of neighbouring codes, given the first code of each. Raises `ValueError` if they do not ascend from 0.
+
+        >>> from decimal import Decimal
+        >>> from scumble.model.grid import Grid
+        >>> age = Grid.regular(low=Decimal(0), high=Decimal(4), step=Decimal(1), missing="?")
+        >>> bins = AttributeBins.from_starts("age", age, np.array([0, 2]))
+        >>> bins.edges.tolist(), bins.missing
+        ([0.0, 2.0, 4.0], 1)
+        """
+        bounds = np.append(starts, domain.size)
+        if len(starts) == 0 or starts[0] != 0 or (np.diff(bounds) <= 0).any():
+            raise ValueError(f"the bins of {attribute!r} do not ascend from 0")
+        if isinstance(domain, Tree):
+            bins = np.repeat(np.arange(len(starts)), np.diff(bounds))
+            return cls(attribute=attribute, size=len(starts), of_leaf=bins[list(domain.codes_of_finest)])
+        edges = domain.edge_floats[np.unique(np.minimum(bounds, domain.cells))]
+        return cls(
+            attribute=attribute,
+            size=len(starts),
+            edges=edges,
+            missing=None if domain.missing is None else len(starts) - 1,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeasuredTable:
+    """A noisy contingency table: an axis for each attribute, an unbiased signed count of records in every entry.
+
+    The noise of the entries is independent. Each entry has the sum of `terms` draws of the noise `kind`, which has
+    `variance` and is a multiple of 1/`unit`. The law and the variance are those that the release states.
+    """
+
+    name: str
+    """What was counted, in a few words."""
+    bins: tuple[AttributeBins, ...]
+    counts: Floats
+    kind: NoiseKind
+    variance: float
+    unit: int = 1
+    terms: int = 1
+
+    def __post_init__(self) -> None:
+        if self.counts.shape != tuple(each.size for each in self.bins):
+            raise ValueError(f"the table {self.name!r} has counts of shape {self.counts.shape}, which its bins are not")
+        if not (np.isfinite(self.counts).all() and 0 <= self.variance < float("inf") and self.unit >= 1):
+            raise ValueError(f"the counts, the variance or the unit of the table {self.name!r} are not numbers")
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The names of the attributes, by axis."""
+        return tuple(each.attribute for each in self.bins)
+
+    @property
+    def entry_variance(self) -> float:
+        """The variance of the noise of one entry."""
+        return self.terms * self.variance
+
+    def marginal(self, attributes: Collection[str]) -> "MeasuredTable":
+        """The table summed over all other attributes. Each entry has the noise of all entries that were added."""
+        summed = tuple(axis for axis, each in enumerate(self.bins) if each.attribute not in attributes)
+        if not summed:
+            return self
+        return replace(
+            self,
+            bins=tuple(each for each in self.bins if each.attribute in attributes),
+            counts=self.counts.sum(axis=summed),
+            terms=self.terms * prod(self.bins[axis].size for axis in summed),
+        )
