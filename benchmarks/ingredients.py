@@ -34,8 +34,9 @@ from scumble.flows.release import run
 from scumble.methods.diffgen import settings
 from scumble.methods.diffgen.detail import measure, shrinkage, spends
 from scumble.methods.diffgen.detail.calibration import Calibration
+from scumble.methods.diffgen.detail.evaluation import LOG_ODDS_UNIT
 from scumble.methods.diffgen.detail.rows import RowSampler
-from scumble.methods.diffgen.detail.terms import LOG_ODDS_UNIT, LogOddsModel, class_probabilities
+from scumble.methods.diffgen.detail.terms import LogOddsModel, class_probabilities
 from scumble.methods.diffgen.division import EpsilonShares, best_bins, best_division
 from scumble.methods.diffgen.method import DiffGenMethod
 from scumble.mining.benchmark.sample import Sample

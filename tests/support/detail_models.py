@@ -7,8 +7,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from scumble.files.schema_file import parse_schema
+from scumble.methods.diffgen.detail.combinations import Combination
 from scumble.methods.diffgen.detail.groups import LogOdds, LogOddsGroups
-from scumble.methods.diffgen.detail.terms import Combination, LogOddsModel, Term
+from scumble.methods.diffgen.detail.terms import LogOddsModel, Term
 from scumble.model.schema import Schema
 
 PEOPLE = parse_schema(

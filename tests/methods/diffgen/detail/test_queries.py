@@ -28,11 +28,13 @@ from scumble.auditing.laws.queries import check_added_record, check_replaced_rec
 from scumble.errors import CheckError
 from scumble.methods.diffgen.detail import counts, residuals, slopes
 from scumble.methods.diffgen.detail.binning import range_width
+from scumble.methods.diffgen.detail.combinations import ROWS_AT_ONCE, Combination
 from scumble.methods.diffgen.detail.counts import ClassTable, GroupCounts, ValueCounts
+from scumble.methods.diffgen.detail.evaluation import TILE
 from scumble.methods.diffgen.detail.groups import LogOddsGroups
-from scumble.methods.diffgen.detail.residuals import CERTAIN, ResidualChoice, ResidualSums, _residuals
+from scumble.methods.diffgen.detail.residuals import CERTAIN, ResidualChoice, ResidualSums, _of_all_classes, _residuals
 from scumble.methods.diffgen.detail.slopes import OverlapSums, SlopeSums
-from scumble.methods.diffgen.detail.terms import Combination, LogOddsModel, Term
+from scumble.methods.diffgen.detail.terms import LogOddsModel, Term
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
 from scumble.privacy.query import RowQuery, Sensitivity
@@ -186,12 +188,30 @@ def test_answers_are_those_of_brute_force_however_rows_are_cut_into_blocks(kind:
     law()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_rows_add_up_like_few(kind: type[RowQuery]) -> None:
+    """More rows than fit into any tile or chunk of the compiled loops."""
+
+    @settings(max_examples=3, deadline=None)
+    @given(st.data())
+    def law(data: st.DataObject) -> None:
+        query: Any = KINDS[kind](data.draw, data.draw(models(PEOPLE)))
+        generator = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+        rows = ROWS_AT_ONCE + TILE + 77
+        columns = [generator.integers(0, each.domain.size, rows).astype(np.uint16) for each in PEOPLE.attributes]
+        few = [tuple(column[start : start + 100] for column in columns) for start in range(0, rows, 100)]
+        expected = np.sum([query.gather([block]) for block in few], axis=0)
+        assert (query.gather([tuple(columns)]) == expected).all()
+
+    law()
+
+
 @given(st.integers(0, 2**32), st.integers(2, 6))
 def test_the_expected_probabilities_of_a_record_add_up_to_one_and_are_not_negative(seed: int, classes: int) -> None:
     generator = np.random.default_rng(seed)
-    log_odds = generator.integers(-40_000, 40_000, (50, classes)).astype(np.int32)
+    relative = generator.integers(-40_000, 40_000, (classes - 1, 50))
     labels = generator.integers(0, classes, 50)
-    residuals = _residuals(log_odds, labels)
+    residuals = _of_all_classes(_residuals(relative, labels).T)
     assert (residuals.sum(axis=1) == 0).all()
     expected = CERTAIN * np.eye(classes, dtype=np.int64)[labels] - residuals
     assert (expected >= 0).all() and (expected.sum(axis=1) == 1024).all()

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from scumble.files.schema_file import parse_schema
 from scumble.methods.diffgen.detail.class_totals import class_totals
+from scumble.methods.diffgen.detail.combinations import Combination
 from scumble.methods.diffgen.detail.residuals import CERTAIN, ResidualChoice, ResidualSums
 from scumble.methods.diffgen.detail.shrinkage import consistent
 from scumble.methods.diffgen.detail.slopes import LARGEST_LIMIT, OverlapSums, SlopeSums
 from scumble.methods.diffgen.detail.spends import table_shares
-from scumble.methods.diffgen.detail.terms import Combination, LogOddsModel, Term, class_probabilities
+from scumble.methods.diffgen.detail.terms import LogOddsModel, Term, class_probabilities
 from scumble.methods.diffgen.detail.weights import limits
 from scumble.methods.diffgen.method import DiffGenMethod
 from scumble.methods.diffgen.parameters import DiffGen

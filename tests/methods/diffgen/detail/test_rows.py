@@ -6,8 +6,9 @@ from detail_models import PEOPLE
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scumble.methods.diffgen.detail.combinations import Combination
 from scumble.methods.diffgen.detail.rows import RowSampler, match_classes, systematic_classes, systematic_rows
-from scumble.methods.diffgen.detail.terms import Combination, LogOddsModel, Term, class_probabilities
+from scumble.methods.diffgen.detail.terms import LogOddsModel, Term, class_probabilities
 from scumble.privacy.noise import simulation
 
 

@@ -18,8 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import coded_rows, schemas
 
+from scumble.methods.diffgen.detail.combinations import row_count
 from scumble.methods.diffgen.detail.groups import LogOddsGroups
-from scumble.methods.diffgen.detail.terms import class_probabilities, means_by_key, row_count, to_log_odds
+from scumble.methods.diffgen.detail.terms import class_probabilities, means_by_key, to_log_odds
 
 
 @given(st.data())

@@ -7,8 +7,10 @@ from detail_models import PEOPLE
 
 from scumble.auditing.laws.queries import exact_answer
 from scumble.files.schema_file import parse_schema
+from scumble.methods.diffgen.detail.combinations import Combination
+from scumble.methods.diffgen.detail.evaluation import LOG_ODDS_UNIT
 from scumble.methods.diffgen.detail.slopes import OverlapSums, SlopeSums
-from scumble.methods.diffgen.detail.terms import LOG_ODDS_UNIT, Combination, LogOddsModel, Term, class_probabilities
+from scumble.methods.diffgen.detail.terms import LogOddsModel, Term, class_probabilities
 from scumble.methods.diffgen.detail.weights import CLIPPED, limits, weighted, with_offsets
 from scumble.model.counts import Integers
 

@@ -11,13 +11,9 @@ from math import log
 
 import numpy as np
 
+from scumble.methods.diffgen.detail.evaluation import LOG_ODDS_UNIT
 from scumble.methods.diffgen.detail.groups import LogOdds
-from scumble.methods.diffgen.detail.terms import (
-    LOG_ODDS_UNIT,
-    LogOddsModel,
-    class_probabilities,
-    means_by_key,
-)
+from scumble.methods.diffgen.detail.terms import LogOddsModel, class_probabilities, means_by_key
 from scumble.model.counts import Floats, Integers
 
 SLOPE_SPREAD, OFFSET_SPREAD = 0.4, 0.35

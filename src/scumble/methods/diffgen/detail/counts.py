@@ -4,15 +4,18 @@ Sensitivities are proved in PROOF.md, section 3.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from scumble.compiled import compiled
 from scumble.methods.diffgen.detail.binning import range_width
-from scumble.methods.diffgen.detail.groups import LogOddsGroups
-from scumble.methods.diffgen.detail.terms import Combination, LogOddsModel
+from scumble.methods.diffgen.detail.combinations import EVERYONE, Combination, chunks
+from scumble.methods.diffgen.detail.groups import LogOddsGroups, add_groups
+from scumble.methods.diffgen.detail.records import Records
+from scumble.methods.diffgen.detail.terms import LogOddsModel
 from scumble.model.counts import Block, Integers
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
@@ -27,9 +30,8 @@ class ValueCounts(RowMeasurement, SummedRows):
     places: tuple[int, ...]
 
     def gather(self, blocks: Iterable[Block]) -> Integers:
-        model = LogOddsModel(schema=self.schema, base=np.zeros(0, dtype=np.int32))
         sums = [np.zeros(self.schema.predictors[place].domain.size, dtype=np.int64) for place in self.places]
-        for predictors, _ in model.rows(blocks):
+        for predictors, _ in chunks(self.schema, blocks):
             for place, counts in zip(self.places, sums, strict=True):
                 _count(predictors[place], counts)
         return np.concatenate(
@@ -70,12 +72,8 @@ class ClassTable(RowMeasurement, SummedRows):
     """None if all records are one group."""
 
     def gather(self, blocks: Iterable[Block]) -> Integers:
-        table = np.zeros((len(self.groups or (0,)) * len(self.combination), self.shape[2]), dtype=np.int64)
-        for predictors, labels in self.model.rows(blocks):
-            keys = self.combination.keys(predictors)
-            if self.groups is not None:
-                keys += len(self.combination) * self.groups.assign(self.model.log_odds(predictors))
-            _count_classes(keys, labels, table)
+        table = np.zeros((prod(self.shape[:2]), self.shape[2]), dtype=np.int64)
+        _count_classes_in(table, blocks, self.model, self.combination, self.groups)
         return table.ravel()
 
     @property
@@ -98,8 +96,7 @@ class GroupCounts(RowMeasurement, SummedRows):
 
     def gather(self, blocks: Iterable[Block]) -> Integers:
         table = np.zeros(self.shape, dtype=np.int64)
-        for predictors, labels in self.model.rows(blocks):
-            _count_classes(self.groups.assign(self.model.log_odds(predictors)), labels, table)
+        _count_classes_in(table, blocks, self.model, EVERYONE, self.groups)
         return table.ravel()
 
     @property
@@ -110,6 +107,23 @@ class GroupCounts(RowMeasurement, SummedRows):
         """A record's log-odds depend only on the record and on answers paid before. So it lies in one group and has one
         class. Adding or removing it changes one count by one; replacing it changes at most two."""
         return Sensitivity(bound=1 if unit is Unit.ADD_REMOVE else 2)
+
+
+def _count_classes_in(
+    table: Integers,
+    blocks: Iterable[Block],
+    model: LogOddsModel,
+    combination: Combination,
+    groups: LogOddsGroups | None,
+) -> None:
+    """Count the records of each class in each group and combination of bins."""
+    records = Records(model if groups is not None else replace(model, terms=()), [combination])
+    for codes, labels in records.chunks(blocks):
+        (keys,) = records.keys(codes)
+        if groups is not None:
+            relative = records.log_odds(codes)
+            add_groups(relative, groups.edges, len(keys), len(combination), keys)
+        _count_classes(keys, labels, table)
 
 
 @compiled

@@ -41,9 +41,10 @@ class LogOddsGroups:
 
     def assign(self, log_odds: LogOdds) -> Integers:
         """The group of each record."""
-        groups = np.zeros(len(log_odds), dtype=np.int64)
-        _assign(log_odds, self.edges, groups)
-        return groups
+        groups = np.zeros(len(log_odds), dtype=np.int32)
+        relative = log_odds[:, 1:].T.astype(np.int64) - log_odds[:, 0]
+        add_groups(np.ascontiguousarray(relative), self.edges, len(log_odds), 1, groups)
+        return groups.astype(np.int64)
 
 
 def _kind_and_lead(log_odds: LogOdds) -> tuple[Integers, LogOdds]:
@@ -54,23 +55,31 @@ def _kind_and_lead(log_odds: LogOdds) -> tuple[Integers, LogOdds]:
 
 
 @compiled
-def _assign(log_odds: Any, edges: Any, groups: Any) -> None:
+def add_groups(relative: Any, edges: Any, rows: Any, factor: Any, keys: Any) -> None:
+    """Add `factor` times the group to the key of each row.
+
+    `relative`, of shape (classes - 1, rows), are the log-odds of each further class minus those of the first.
+    """
     kinds, cuts = edges.shape
-    for row in range(len(log_odds)):
-        kind = 0
-        if kinds == 1:
-            lead = log_odds[row, 1] - log_odds[row, 0]
-        else:
-            second = log_odds[row, 1]
-            if log_odds[row, 1] > log_odds[row, 0]:
-                kind, second = 1, log_odds[row, 0]
-            for label in range(2, kinds):
-                if log_odds[row, label] > log_odds[row, kind]:
-                    kind, second = label, log_odds[row, kind]
-                elif log_odds[row, label] > second:
-                    second = log_odds[row, label]
-            lead = log_odds[row, kind] - second
+    step = np.int32(factor)
+    if kinds == 1:
+        lead = relative[0]
+        for cut in range(cuts):
+            edge = edges[0, cut]
+            for row in range(rows):
+                keys[row] += step * (lead[row] > edge)
+        return
+    for row in range(rows):
+        kind, largest, second = 0, 0, relative[0, row]
+        if second > 0:
+            kind, largest, second = 1, second, 0
+        for label in range(2, kinds):
+            value = relative[label - 1, row]
+            if value > largest:
+                kind, largest, second = label, value, largest
+            elif value > second:
+                second = value
         level = 0
         for cut in range(cuts):  # no early exit: an unpredictable branch would cost more
-            level += lead > edges[kind, cut]
-        groups[row] = kind * (cuts + 1) + level
+            level += largest - second > edges[kind, cut]
+        keys[row] += step * (kind * (cuts + 1) + level)

@@ -19,7 +19,9 @@ from scumble.methods.diffgen.detail.binning import (
 )
 from scumble.methods.diffgen.detail.calibration import calibrate, expected_slope
 from scumble.methods.diffgen.detail.class_totals import NoisyTable, class_totals
+from scumble.methods.diffgen.detail.combinations import Combination
 from scumble.methods.diffgen.detail.counts import ClassTable, GroupCounts, ValueCounts
+from scumble.methods.diffgen.detail.evaluation import LOG_ODDS_UNIT
 from scumble.methods.diffgen.detail.groups import LogOddsGroups
 from scumble.methods.diffgen.detail.measured import Measured, MeasuredCells, Table
 from scumble.methods.diffgen.detail.residuals import CERTAIN, ResidualChoice, ResidualSums
@@ -41,14 +43,7 @@ from scumble.methods.diffgen.detail.spends import (
     fit_label,
     weight_spends,
 )
-from scumble.methods.diffgen.detail.terms import (
-    LOG_ODDS_UNIT,
-    Combination,
-    LogOddsModel,
-    Term,
-    class_probabilities,
-    means_by_key,
-)
+from scumble.methods.diffgen.detail.terms import LogOddsModel, Term, class_probabilities, means_by_key
 from scumble.methods.diffgen.detail.weights import limits, weighted, with_offsets
 from scumble.methods.diffgen.settings import DetailSettings
 from scumble.model.counts import Integers

@@ -12,10 +12,11 @@ import numpy as np
 
 from scumble.methods.diffgen.detail.binning import Binning, by_records, each_its_own, is_binned, merged
 from scumble.methods.diffgen.detail.class_totals import NoisyTable, class_totals
+from scumble.methods.diffgen.detail.combinations import Combination
 from scumble.methods.diffgen.detail.groups import LogOddsGroups
 from scumble.methods.diffgen.detail.residuals import CERTAIN
 from scumble.methods.diffgen.detail.shrinkage import consistent
-from scumble.methods.diffgen.detail.terms import Combination, LogOddsModel, to_log_odds
+from scumble.methods.diffgen.detail.terms import LogOddsModel, to_log_odds
 from scumble.methods.diffgen.settings import DetailSettings
 from scumble.model.counts import Floats, Integers
 from scumble.model.cut import Cut

@@ -10,7 +10,11 @@ from typing import Any
 import numpy as np
 
 from scumble.compiled import compiled
-from scumble.methods.diffgen.detail.terms import LOG_ODDS_UNIT, Combination, LogOddsModel, softmax
+from scumble.methods.diffgen.detail.combinations import Combination
+from scumble.methods.diffgen.detail.evaluation import softmax
+from scumble.methods.diffgen.detail.joint_tables import joint_tables
+from scumble.methods.diffgen.detail.records import Records
+from scumble.methods.diffgen.detail.terms import LogOddsModel
 from scumble.model.counts import Block, Integers
 from scumble.model.guarantee import Unit
 from scumble.privacy.query import RowChoice, RowMeasurement, Sensitivity, SummedRows
@@ -34,13 +38,12 @@ class ResidualChoice(RowChoice, SummedRows):
     optional: bool = False
 
     def gather(self, blocks: Iterable[Block]) -> Integers:
-        classes = len(self.model.schema.classes)
-        sums = [np.zeros((len(candidate), classes), dtype=np.int64) for candidate in self.candidates]
-        for predictors, labels in self.model.rows(blocks):
-            residuals = _residuals(self.model.log_odds(predictors), labels)
-            for candidate, found in zip(self.candidates, sums, strict=True):
-                _add_lines(candidate.keys(predictors), residuals, found)
-        return np.concatenate([found.ravel() for found in sums])
+        tables, packs = joint_tables(self.candidates)
+        records = Records(self.model, packs)
+        sums = np.zeros((sum(tables.lengths), len(self.model.schema.classes) - 1), dtype=np.int64)
+        for codes, labels in records.chunks(blocks):
+            tables.add(records.keys(codes), _residuals(records.log_odds(codes), labels), sums)
+        return np.concatenate([_of_all_classes(found).ravel() for found in tables.marginals(sums)])
 
     def finish(self, sums: Integers) -> Integers:
         lengths = [len(candidate) * len(self.model.schema.classes) for candidate in self.candidates]
@@ -66,11 +69,11 @@ class ResidualSums(RowMeasurement, SummedRows):
     combination: Combination
 
     def gather(self, blocks: Iterable[Block]) -> Integers:
-        sums = np.zeros(self.shape, dtype=np.int64)
-        for predictors, labels in self.model.rows(blocks):
-            residuals = _residuals(self.model.log_odds(predictors), labels)
-            _add_lines(self.combination.keys(predictors), residuals, sums)
-        return sums.ravel()
+        records = Records(self.model, [self.combination])
+        sums = np.zeros((self.shape[0], self.shape[1] - 1), dtype=np.int64)
+        for codes, labels in records.chunks(blocks):
+            _add_lines(records.keys(codes)[0], _residuals(records.log_odds(codes), labels), sums)
+        return _of_all_classes(sums).ravel()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -82,33 +85,42 @@ class ResidualSums(RowMeasurement, SummedRows):
         return Sensitivity(bound=2 * CERTAIN * (1 if unit is Unit.ADD_REMOVE else 2))
 
 
-def _residuals(log_odds: Any, labels: Any) -> Integers:
-    """For each row and class: 1024 if it is the row's class, minus the expected probability in units of 1/1024."""
-    probabilities = np.zeros(log_odds.shape)
-    softmax(log_odds, LOG_ODDS_UNIT, probabilities)
-    residuals = np.zeros(log_odds.shape, dtype=np.int64)
-    _subtract(probabilities, labels, CERTAIN, residuals)
+def _residuals(relative: Integers, labels: Any) -> Integers:
+    """For each class but the first and each row: 1024 if it is the row's class, minus the expected probability in units
+    of 1/1024. `relative` are log-odds relative to those of the first class. The residuals of all classes add up to
+    zero."""
+    residuals = np.empty(relative.shape, dtype=np.int64)
+    _subtract(relative, labels, residuals)
     return residuals
 
 
+def _of_all_classes(sums: Integers) -> Integers:
+    """Residuals (lines, classes) from those of all classes but the first: they add up to zero."""
+    return np.concatenate([-sums.sum(axis=1, keepdims=True), sums], axis=1)
+
+
 @compiled
-def _subtract(probabilities: Any, labels: Any, certain: Any, residuals: Any) -> None:
-    rows, classes = probabilities.shape
+def _subtract(relative: Any, labels: Any, residuals: Any) -> None:
+    others, rows = relative.shape
+    powers = np.empty(others + 1)
     for row in range(rows):
-        left, likeliest = certain, 0
-        for label in range(classes):
-            expected = int(certain * probabilities[row, label])
-            residuals[row, label] = -expected
+        likeliest = softmax(relative, row, powers)
+        left = CERTAIN
+        for label in range(others + 1):
+            expected = int(CERTAIN * powers[label])
             left -= expected
-            if probabilities[row, label] > probabilities[row, likeliest]:
-                likeliest = label
+            if label > 0:
+                residuals[label - 1, row] = -expected
         # What rounding down leaves over goes to the most probable class, so that all add up to one.
-        residuals[row, likeliest] -= left
-        residuals[row, labels[row]] += certain
+        if likeliest > 0:
+            residuals[likeliest - 1, row] -= left
+        if labels[row] > 0:
+            residuals[labels[row] - 1, row] += CERTAIN
 
 
 @compiled
-def _add_lines(keys: Any, lines: Any, sums: Any) -> None:
-    for row in range(len(keys)):
-        for label in range(sums.shape[1]):
-            sums[keys[row], label] += lines[row, label]
+def _add_lines(keys: Any, numbers: Any, sums: Any) -> None:
+    columns, rows = numbers.shape
+    for row in range(rows):
+        for column in range(columns):
+            sums[keys[row], column] += numbers[column, row]

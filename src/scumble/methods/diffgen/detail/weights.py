@@ -8,8 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from scumble.methods.diffgen.detail.slopes import LARGEST_LIMIT, shifts_and_probabilities
-from scumble.methods.diffgen.detail.terms import LOG_ODDS_UNIT, Combination, LogOddsModel, Term, row_count
+from scumble.methods.diffgen.detail.combinations import EVERYONE, row_count
+from scumble.methods.diffgen.detail.evaluation import LOG_ODDS_UNIT
+from scumble.methods.diffgen.detail.slopes import LARGEST_LIMIT, sizes_of_numbers
+from scumble.methods.diffgen.detail.terms import LogOddsModel, Term
 from scumble.model.counts import Floats, Integers
 
 SPREAD = 0.35
@@ -21,9 +23,8 @@ LIMIT_ROWS = 5_000
 
 def with_offsets(model: LogOddsModel) -> LogOddsModel:
     """The model with a further term for each class but the first, which is the same for all records."""
-    everyone = Combination(places=(), bins=())
     units = LOG_ODDS_UNIT * np.eye(len(model.base), dtype=np.int32)[1:, np.newaxis]
-    offsets = tuple(Term.of(everyone, unit) for unit in units)
+    offsets = tuple(Term.of(EVERYONE, unit) for unit in units)
     # The offsets start at zero: the base is lower by what they add.
     return replace(model, base=model.base - units.sum(axis=(0, 1), dtype=np.int32), terms=(*model.terms, *offsets))
 
@@ -34,15 +35,8 @@ def limits(model: LogOddsModel, predictors: list[Integers]) -> tuple[int, int]:
     rows = [column[::every] for column in predictors]
     if not row_count(rows):
         return LOG_ODDS_UNIT, LOG_ODDS_UNIT
-    shifts, probabilities = shifts_and_probabilities(model, rows)
-    centred = shifts - np.einsum("rtc,rc->rt", shifts, probabilities)[..., np.newaxis]
-    slopes = np.einsum("rtc,rc->r", np.abs(centred), probabilities)
-    # The sum over pairs of |covariance| is at most half of the squared sum of deviations, plus half of the variances.
-    covariances = np.abs(np.einsum("rtc,rsc,rc->rts", centred, centred, probabilities)) / LOG_ODDS_UNIT
-    overlaps = (covariances.sum(axis=(1, 2)) + np.einsum("rtt->r", covariances)) / 2
-    of_slopes, of_overlaps = (
-        min(max(int(np.quantile(each, 1 - CLIPPED)), 1), LARGEST_LIMIT) for each in (slopes, overlaps)
-    )
+    sizes = sizes_of_numbers(model, rows)
+    of_slopes, of_overlaps = (min(max(int(np.quantile(each, 1 - CLIPPED)), 1), LARGEST_LIMIT) for each in sizes)
     return of_slopes, of_overlaps
 
 
