@@ -22,6 +22,6 @@ def test_relative_log_odds_and_keys_are_those_of_model_and_combinations(data: st
     for (codes, classes), (predictors, labels) in zip(records.chunks(blocks), chunks(schema, blocks), strict=True):
         assert (classes == labels).all()
         log_odds = model.log_odds(predictors)
-        assert (records.log_odds(codes).T == log_odds[:, 1:] - log_odds[:, :1]).all()
+        assert (log_odds[:, 1:] - log_odds[:, :1] == records.log_odds(codes).T).all()
         keys = [combination.keys(predictors) for combination in wanted]
         assert records.keys(codes).tolist() == np.array(keys).reshape(len(wanted), len(labels)).tolist()
