@@ -48,7 +48,17 @@ if TYPE_CHECKING:
     from scumble.mining.perturbed.classifier import PerturbedTreeClassifier
     from scumble.model.dates import DateNotation, DateStep
     from scumble.model.grid import Grid
-    from scumble.model.guarantee import Guarantee, IntervalPrivacy, JointDP, KAnonymity, LocalDP, PureDP, Unit, Unproven
+    from scumble.model.guarantee import (
+        ApproxDP,
+        Guarantee,
+        IntervalPrivacy,
+        JointDP,
+        KAnonymity,
+        LocalDP,
+        PureDP,
+        Unit,
+        Unproven,
+    )
     from scumble.model.notation import BooleanNotation, IntervalNotation, NumberNotation
     from scumble.model.ordered import Ordered
     from scumble.model.persons import Persons
@@ -68,6 +78,7 @@ __all__ = [
     "IMDAV",
     "MDAV",
     "SMDAV",
+    "ApproxDP",
     "Attribute",
     "BlurredRelease",
     "BooleanNotation",
@@ -195,6 +206,7 @@ _NAMES_OF_MODULES = {
     "mining.noisy_cells.classifier": ("NoisyCellsClassifier",),
     "mining.perturbed.classifier": ("PerturbedTreeClassifier",),
     "model.guarantee": (
+        "ApproxDP",
         "Guarantee",
         "IntervalPrivacy",
         "JointDP",

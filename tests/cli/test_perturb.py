@@ -15,7 +15,8 @@ from command_line import Ended, leftovers, scumble
 import scumble as package
 from scumble.files.release_folder import manifest_hash, manifest_text
 from scumble.files.schema_file import write_schema
-from scumble.model.guarantee import IntervalPrivacy, LocalDP, from_json
+from scumble.model.guarantee import IntervalPrivacy, LocalDP
+from scumble.model.guarantee_json import from_json
 from scumble.model.release import BlurredRelease
 from scumble.reproductions.perturbation import charts as perturbation_charts
 from scumble.reproductions.perturbation.people import CLASSES, RANGES, agrawal_schema, generate

@@ -18,7 +18,8 @@ from scumble.flows.release import run
 from scumble.joint.session.agreement import agreement_from, differing_fields
 from scumble.methods import METHODS, method_named
 from scumble.methods.persons import plan_release, without_persons
-from scumble.model.guarantee import JointDP, LocalDP, PureDP, Unit, Unproven, from_json, to_json
+from scumble.model.guarantee import JointDP, LocalDP, PureDP, Unit, Unproven
+from scumble.model.guarantee_json import from_json, to_json
 from scumble.model.persons import Persons
 from scumble.model.plan import Plan, Spend
 from scumble.model.schema import Schema

@@ -80,6 +80,10 @@ class EnumeratingNoise:
         self.measured += epsilon
         return np.zeros_like(values)
 
+    def gaussian(self, values: Integers, *, squared: int, rho: Fraction) -> Integers:
+        self.measured += rho
+        return np.zeros_like(values)
+
     def select(
         self, scores: Integers, *, sensitivity: int, monotone: bool, epsilon: Fraction, selection: Selection
     ) -> int:

@@ -20,7 +20,7 @@ from scumble.auditing.recording_holder import RecordingHolder, Repeat
 from scumble.model.counts import Integers
 from scumble.model.plan import Plan
 from scumble.privacy.holder import CentralHolder, Tabulates
-from scumble.privacy.noise import Noise, Selection, laplace_scale, selection_scale
+from scumble.privacy.noise import Noise, Selection, gaussian_square, laplace_scale, selection_scale
 from scumble.privacy.query import Query, RowQuery
 
 SMALLEST_PROBABILITY = 1e-300
@@ -37,10 +37,14 @@ class RecordedDraw:
     scale: float
     selection: Selection | None = None
     """None for a measurement."""
+    gaussian: bool = False
+    """Whether a measurement has Gaussian instead of Laplace noise."""
 
     @property
     def log_probability(self) -> float:
         """The log probability of the outcome, up to a term that does not depend on the values."""
+        if self.gaussian:
+            return -float(((self.outcome - self.values).astype(np.float64) ** 2).sum()) / (2 * self.scale**2)
         if self.selection is None:
             return -float(np.abs(self.outcome - self.values).sum()) / self.scale
         apart = (self.values - self.values.max()).tobytes()
@@ -68,6 +72,15 @@ class RecordingNoise:
             noisy = self._noise.laplace(values, sensitivity=sensitivity, epsilon=epsilon)
         scale = float(laplace_scale(sensitivity=sensitivity, epsilon=epsilon))
         self.draws.append(RecordedDraw(values=values, outcome=noisy, scale=scale))
+        return noisy
+
+    def gaussian(self, values: Integers, *, squared: int, rho: Fraction) -> Integers:
+        if self._noise is None:
+            noisy = np.asarray(self.outcomes.popleft())
+        else:
+            noisy = self._noise.gaussian(values, squared=squared, rho=rho)
+        scale = math.sqrt(gaussian_square(squared=squared, rho=rho))
+        self.draws.append(RecordedDraw(values=values, outcome=noisy, scale=scale, gaussian=True))
         return noisy
 
     def select(

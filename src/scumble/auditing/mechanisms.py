@@ -149,6 +149,11 @@ class BatchNoise:
         self.measured = drawn.reshape(self._runs, len(values))
         return self.measured[0]
 
+    def gaussian(self, values: Integers, *, squared: int, rho: Fraction) -> Integers:
+        drawn = self._noise.gaussian(np.tile(values, self._runs), squared=squared, rho=rho)
+        self.measured = drawn.reshape(self._runs, len(values))
+        return self.measured[0]
+
     def select(
         self, scores: Integers, *, sensitivity: int, monotone: bool, epsilon: Fraction, selection: Selection
     ) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 from scumble.model.counts import Integers
 from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import Selection
-from scumble.privacy.purse import Price
+from scumble.privacy.price import Price
 from scumble.privacy.query import Choice, Measurement, Query, RowChoice, RowMeasurement, RowQuery
 
 Repeat = Callable[[CentralHolder], Any]

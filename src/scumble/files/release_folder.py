@@ -16,7 +16,7 @@ from scumble.files.kinds import kind_named, kind_of
 from scumble.files.kinds.kind import R, ReleaseKind
 from scumble.files.report.pages import miners_page, report_page
 from scumble.files.schema_file import read_schema, write_schema
-from scumble.model.guarantee import to_json
+from scumble.model.guarantee_json import to_json
 from scumble.model.plan import Plan
 from scumble.model.release import Release
 from scumble.model.schema import Schema

@@ -25,7 +25,8 @@ from scumble.flows.plan import schema_of
 from scumble.flows.progress import Progress
 from scumble.flows.release import check_before_reading
 from scumble.model.display import plural
-from scumble.model.guarantee import LocalDP, persons_of, to_json
+from scumble.model.guarantee import LocalDP, persons_of
+from scumble.model.guarantee_json import to_json
 from scumble.model.local.noise_model import NoiseModel, for_epsilon, for_privacy
 from scumble.model.local.randomizers import Retained, Truthful, Withheld, parse_share
 from scumble.model.persons import Persons

@@ -26,7 +26,7 @@ from scumble.methods.method import Method, Params
 from scumble.methods.persons import plan_release, run_release
 from scumble.model.budget import budget_text
 from scumble.model.display import Displayed, Summary
-from scumble.model.guarantee import to_json
+from scumble.model.guarantee_json import to_json
 from scumble.model.plan import Plan
 from scumble.model.release import Release
 from scumble.model.schema import Schema

@@ -23,12 +23,13 @@ from scumble.joint.protocol.roles import Roles
 from scumble.joint.protocol.session_keys import SessionKeys
 from scumble.joint.protocol.sharing import Shares, Sharing
 from scumble.model.counts import Counts, Integers, Tabulation, fine_shape
-from scumble.model.guarantee import JointDP, PureDP, Unit
+from scumble.model.guarantee import ApproxDP, JointDP, PureDP, Unit
 from scumble.model.plan import Plan
 from scumble.model.schema import Schema
+from scumble.model.spend import SINGLE_OWNER
 from scumble.privacy.holder import Holder, Tabulates
 from scumble.privacy.noise import Selection, selection_scale
-from scumble.privacy.purse import Price
+from scumble.privacy.price import Price
 from scumble.privacy.query import (
     MAJORITY,
     Choice,
@@ -83,6 +84,8 @@ def joint_plan(plan: Plan, roles: Roles, schema: Schema) -> Plan:
     and positions between two neighbouring codes. If the plan protects persons, this is the delta of one row, and the
     guarantee states that of the rows of a person at one owner.
     """
+    if isinstance(plan.guarantee, ApproxDP):
+        raise InputError(f"This release cannot be made jointly: {SINGLE_OWNER}.")
     if not isinstance(plan.guarantee, PureDP):
         raise InputError(
             "A joint release must be differentially private, and this method is not. Choose another method."

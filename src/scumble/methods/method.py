@@ -15,12 +15,19 @@ from pydantic import (
 )
 
 from scumble.errors import InputError
-from scumble.model.budget import budget_text, parse_budget
+from scumble.model.budget import budget_text, delta_text, parse_budget, parse_delta
 from scumble.model.plan import Plan
 from scumble.model.release import Release
 from scumble.model.schema import Schema
 from scumble.model.validation import wrong_parameter
 from scumble.privacy.holder import Holder
+
+
+def _exact_delta(value: object) -> Fraction:
+    try:
+        return parse_delta(value)
+    except InputError as error:
+        raise ValueError(str(error)) from error
 
 
 def _exactly(value: object, info: ValidationInfo) -> Fraction:
@@ -38,6 +45,15 @@ Exact = Annotated[
 ]
 """A positive number stored as a Fraction. Accepts text, int, Decimal, Fraction, or a float, which is read by its
 repr."""
+
+Delta = Annotated[
+    Fraction,
+    BeforeValidator(_exact_delta),
+    PlainSerializer(delta_text),
+    WithJsonSchema({"type": "string", "description": "an exact number such as 1e-9"}),
+]
+"""The delta of approximate differential privacy, stored as a Fraction. A method that offers it declares
+`delta: Delta | None = None`: without it the guarantee is pure."""
 
 
 class Params(BaseModel):

@@ -2,22 +2,25 @@
 
 A method knows single rows only. Where the schema names persons with up to k rows each, the method plans and runs with
 eps / k, which is exact because budgets are fractions. By group privacy the release is then eps-differentially private
-for a person, as long as the engine keeps at most k rows of each (`scumble.engines.contributions`). Without persons,
-these functions are `Method.plan` and `Method.run`.
+for a person, as long as the engine keeps at most k rows of each (`scumble.engines.contributions`). With a delta, a rho
+for one row is k^2 rho for k rows, so the method gets the largest epsilon whose rho is within that of the person divided
+by k^2. Without persons, these functions are `Method.plan` and `Method.run`.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from scumble.errors import BudgetError, InputError
 from scumble.methods.method import Method, Params
 from scumble.model.budget import parse_budget
-from scumble.model.guarantee import PureDP, Unproven, persons_of
+from scumble.model.guarantee import ApproxDP, PureDP, Unproven, persons_of
 from scumble.model.persons import Persons
 from scumble.model.plan import Plan
 from scumble.model.release import Release
 from scumble.model.schema import Schema
+from scumble.model.zcdp import epsilon_within, rho_within
 from scumble.privacy.holder import Holder
 
 
@@ -30,7 +33,9 @@ def plan_release(method: Method, schema: Schema, parameters: Params) -> Plan:
     planned = method.plan(without_persons(schema), _for_one_row(method, persons, parameters))
     match planned.guarantee:
         case PureDP():
-            guarantee: PureDP | Unproven = _for_persons(planned.guarantee, persons)
+            guarantee: PureDP | ApproxDP | Unproven = _for_persons(planned.guarantee, persons)
+        case ApproxDP():
+            guarantee = replace(planned.guarantee, epsilon=_epsilon(method, parameters), protects=persons)
         case Unproven(claim=claim):
             guarantee = replace(planned.guarantee, claim=_for_persons(claim, persons))
         case _:
@@ -63,11 +68,18 @@ def refuse_persons(schema: Schema, what: str) -> None:
 
 
 def _for_one_row(method: Method, persons: Persons, parameters: Params) -> Params:
-    epsilon = getattr(parameters, "epsilon", None)
+    epsilon, rows = _epsilon(method, parameters), persons.rows_each_at_most
+    delta: Fraction | None = getattr(parameters, "delta", None)
+    row = epsilon / rows if delta is None or rows == 1 else epsilon_within(rho_within(epsilon, delta) / rows**2, delta)
+    row = parse_budget(row, name="epsilon divided by `rows_each_at_most`")
+    return parameters.model_copy(update={"epsilon": row})
+
+
+def _epsilon(method: Method, parameters: Params) -> Fraction:
+    epsilon: Fraction | None = getattr(parameters, "epsilon", None)
     if epsilon is None:
         raise _unsupported(method)
-    row = parse_budget(epsilon / persons.rows_each_at_most, name="epsilon divided by `rows_each_at_most`")
-    return parameters.model_copy(update={"epsilon": row})
+    return epsilon
 
 
 def _unsupported(method: Method) -> InputError:

@@ -1,4 +1,4 @@
-"""Exact budgets: every epsilon is a `Fraction`, read from text and written back without loss."""
+"""Exact budgets: every epsilon, delta and rho is a `Fraction`, read from text and written back without loss."""
 
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -9,6 +9,7 @@ Budget = str | int | float | Decimal | Fraction
 """What `parse_budget` reads, for type checkers."""
 LARGEST = Fraction(1000)
 SMALLEST = Fraction(1, 10**9)
+LARGEST_DELTA, SMALLEST_DELTA = Fraction(1, 1000), Fraction(1, 10**30)
 FAR = 100
 """Larger powers of ten cannot be budgets, and exact arithmetic with them would be very slow."""
 
@@ -37,6 +38,30 @@ def parse_budget(value: object, *, name: str = "epsilon") -> Fraction:
     if budget < SMALLEST:
         raise InputError(f"{name} is {value}: below {float(SMALLEST):g} only noise is left. Try 0.01 or more.")
     return budget
+
+
+def parse_delta(value: object, *, name: str = "delta") -> Fraction:
+    """Read a delta as exactly as an epsilon.
+
+    >>> parse_delta("1e-9") == Fraction(1, 10**9)
+    True
+    """
+    if isinstance(value, bool) or not isinstance(value, Budget):
+        raise InputError(f"{name} is {value!r}, not a number. Give one such as 1e-9.")
+    try:
+        delta = _exactly(value)
+    except (ValueError, OverflowError, ZeroDivisionError, InvalidOperation) as error:
+        raise InputError(f"{name} is {value!r}, not a finite number. Give one such as 1e-9.") from error
+    if delta <= 0:
+        raise InputError(f"{name} is {value}, but must be above zero. For pure epsilon without a delta, leave it out.")
+    if delta > LARGEST_DELTA:
+        raise InputError(
+            f"{name} is {value}: above {delta_text(LARGEST_DELTA)} it does not protect everybody. Choose one far below "
+            "1 divided by the number of records, such as 1e-9."
+        )
+    if delta < SMALLEST_DELTA:
+        raise InputError(f"{name} is {value}: below {delta_text(SMALLEST_DELTA)}, leave it out for pure epsilon.")
+    return delta
 
 
 def _exactly(value: Budget) -> Fraction:
@@ -69,3 +94,19 @@ def budget_text(budget: Fraction) -> str:
         return str(scaled)
     sign, whole = ("-", -scaled) if scaled < 0 else ("", scaled)
     return f"{sign}{whole // 10**digits}.{whole % 10**digits:0{digits}d}"
+
+
+def delta_text(delta: Fraction) -> str:
+    """Write a delta exactly, as a power of ten where that is short.
+
+    >>> delta_text(Fraction(1, 10**9)), delta_text(Fraction(25, 10**8)), delta_text(Fraction(1, 3))
+    ('1e-9', '2.5e-7', '1/3')
+    """
+    if 10**60 % delta.denominator:
+        return budget_text(delta)
+    digits = str(delta.numerator * 10**60 // delta.denominator)
+    significant = digits.rstrip("0")
+    if delta == 0 or len(significant) > 18:
+        return budget_text(delta)
+    point = "." if len(significant) > 1 else ""
+    return f"{significant[0]}{point}{significant[1:]}e{len(digits) - 61}"

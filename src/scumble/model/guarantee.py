@@ -1,13 +1,13 @@
-"""The guarantee of a release, as a union of six types. Only PureDP, LocalDP and JointDP are differential privacy."""
+"""The guarantee of a release, as a union of seven types. Four are differential privacy: `PureDP`, `ApproxDP`, `LocalDP`
+and `JointDP`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
 
 from scumble.errors import InputError
-from scumble.model.budget import budget_text, parse_budget
+from scumble.model.budget import budget_text, delta_text
 from scumble.model.persons import Persons
 
 
@@ -47,6 +47,41 @@ class PureDP:
         return (
             f"{epsilon}-differentially private: no outcome becomes more than e^{power} times as likely or unlikely "
             f"when {difference}."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApproxDP:
+    """(eps, delta)-differential privacy, from noise whose zero-concentrated privacy loss the plan adds up.
+
+    For neighbouring tables and every set of outcomes, the probability of the set is at most e^eps times that on the
+    other table, plus delta. It is weaker than `PureDP` with the same epsilon: delta is not covered by any epsilon.
+
+    >>> ApproxDP(epsilon=Fraction(1, 2), delta=Fraction(1, 10**9), unit=Unit.ADD_REMOVE).sentence[:38]
+    '(0.5, 1e-9)-differentially private: no'
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    unit: Unit
+    protects: Persons | None = None
+    """The persons whose rows are protected together; None if each record is protected on its own."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.delta < 1:
+            raise InputError(f"delta is {self.delta}, but must lie between 0 and 1. For pure epsilon, leave it out.")
+
+    @property
+    def sentence(self) -> str:
+        """The guarantee in one sentence, as releases publish it."""
+        epsilon, delta = budget_text(self.epsilon), delta_text(self.delta)
+        difference = self.unit.sentence if self.protects is None else self.protects.sentence
+        power = f"({epsilon})" if "/" in epsilon else epsilon
+        whom = "that record" if self.protects is None else "that person"
+        return (
+            f"({epsilon}, {delta})-differentially private: no event becomes more than e^{power} times as likely, plus "
+            f"{delta}, when {difference}. Delta, {delta}, is what epsilon does not cover: the release reveals no more "
+            f"than one that keeps to epsilon except with a probability of {delta}, when it may reveal all about {whom}."
         )
 
 
@@ -176,22 +211,22 @@ class Unproven:
         return f"UNPROVEN. Claimed, not proved: {self.claim.sentence} {self.reason}"
 
 
-Guarantee = PureDP | LocalDP | JointDP | IntervalPrivacy | KAnonymity | Unproven
+Guarantee = PureDP | ApproxDP | LocalDP | JointDP | IntervalPrivacy | KAnonymity | Unproven
 
 
 def unit_of(guarantee: Guarantee) -> Unit | None:
     """The unit that a guarantee names; None for one that says nothing about neighbouring tables."""
     match guarantee:
-        case PureDP(unit=unit) | JointDP(unit=unit) | Unproven(claim=PureDP(unit=unit)):
+        case PureDP(unit=unit) | ApproxDP(unit=unit) | JointDP(unit=unit) | Unproven(claim=PureDP(unit=unit)):
             return unit
         case _:
             return None
 
 
 def epsilon_of(guarantee: Guarantee) -> Fraction | None:
-    """The epsilon that the spends of a plan must add up to; None if there is nothing to spend."""
+    """The epsilon that a guarantee states; None if it states none."""
     match guarantee:
-        case PureDP(epsilon=epsilon) | JointDP(epsilon=epsilon) | LocalDP(epsilon=epsilon):
+        case PureDP(epsilon=epsilon) | ApproxDP(epsilon=epsilon) | JointDP(epsilon=epsilon) | LocalDP(epsilon=epsilon):
             return epsilon
         case Unproven(claim=PureDP(epsilon=epsilon)):
             return epsilon
@@ -199,10 +234,21 @@ def epsilon_of(guarantee: Guarantee) -> Fraction | None:
             return None
 
 
+def delta_of(guarantee: Guarantee) -> Fraction:
+    """The delta that a guarantee states; 0 if it states none."""
+    match guarantee:
+        case ApproxDP(delta=delta) | JointDP(delta=delta):
+            return delta
+        case _:
+            return Fraction(0)
+
+
 def persons_of(guarantee: Guarantee) -> Persons | None:
     """The persons whose rows a guarantee protects together; None if it protects single records."""
     match guarantee:
-        case PureDP(protects=persons) | JointDP(protects=persons) | LocalDP(protects=persons):
+        case PureDP(protects=persons) | ApproxDP(protects=persons):
+            return persons
+        case JointDP(protects=persons) | LocalDP(protects=persons):
             return persons
         case Unproven(claim=PureDP(protects=persons)):
             return persons
@@ -213,77 +259,3 @@ def persons_of(guarantee: Guarantee) -> Persons | None:
 def allows_exact_answers(guarantee: Guarantee) -> bool:
     """Whether a holder may disclose an exact answer: only if the guarantee does not even claim differential privacy."""
     return isinstance(guarantee, KAnonymity)
-
-
-def to_json(guarantee: Guarantee) -> dict[str, Any]:
-    """The guarantee as plain data, budgets as exact text.
-
-    >>> to_json(PureDP(epsilon=Fraction(1, 2), unit=Unit.ADD_REMOVE))
-    {'kind': 'PureDP', 'epsilon': '0.5', 'unit': 'add-remove'}
-    """
-    match guarantee:
-        case PureDP(epsilon=epsilon, unit=unit, protects=persons):
-            fields: dict[str, Any] = {"epsilon": budget_text(epsilon), "unit": unit.value, **_persons_json(persons)}
-        case LocalDP(epsilon=epsilon, covers=covers, protects=persons):
-            fields = {"epsilon": budget_text(epsilon), "covers": list(covers), **_persons_json(persons)}
-        case JointDP(epsilon=epsilon, delta=delta, coalition=coalition, unit=unit, protects=persons):
-            fields = {
-                "epsilon": budget_text(epsilon),
-                "delta": budget_text(delta),
-                "coalition": coalition,
-                "unit": unit.value,
-                **_persons_json(persons),
-            }
-        case IntervalPrivacy(intervals=intervals, categories=categories):
-            fields = {"intervals": {n: [budget_text(c), budget_text(w)] for n, (c, w) in intervals.items()}}
-            if categories:
-                fields["categories"] = {n: [size, budget_text(p)] for n, (size, p) in categories.items()}
-        case KAnonymity(k=k):
-            fields = {"k": k}
-        case Unproven(claim=claim, reason=reason):
-            fields = {"claim": to_json(claim), "reason": reason}
-    return {"kind": type(guarantee).__name__, **fields}
-
-
-def _persons_json(persons: Persons | None) -> dict[str, Any]:
-    return {} if persons is None else {"protects": persons.to_json()}
-
-
-def _read_persons(data: Mapping[str, Any]) -> Persons | None:
-    return Persons.from_json(data["protects"]) if "protects" in data else None
-
-
-def from_json(data: Mapping[str, Any]) -> Guarantee:
-    """The inverse of `to_json`."""
-    try:
-        return _READERS[data["kind"]](data)
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(
-            f"{dict(data)!r} is not a guarantee that this version can read. Was the file edited, or written by a newer "
-            "version?"
-        ) from error
-
-
-def _read_pure(data: Mapping[str, Any]) -> PureDP:
-    return PureDP(epsilon=parse_budget(data["epsilon"]), unit=Unit(data["unit"]), protects=_read_persons(data))
-
-
-_READERS: dict[str, Callable[[Mapping[str, Any]], Guarantee]] = {
-    "PureDP": _read_pure,
-    "LocalDP": lambda data: LocalDP(
-        epsilon=parse_budget(data["epsilon"]), covers=tuple(data["covers"]), protects=_read_persons(data)
-    ),
-    "JointDP": lambda data: JointDP(
-        epsilon=parse_budget(data["epsilon"]),
-        delta=Fraction(data["delta"]),
-        coalition=int(data["coalition"]),
-        unit=Unit(data["unit"]),
-        protects=_read_persons(data),
-    ),
-    "IntervalPrivacy": lambda data: IntervalPrivacy(
-        intervals={n: (Fraction(c), Fraction(w)) for n, (c, w) in data["intervals"].items()},
-        categories={n: (int(size), Fraction(p)) for n, (size, p) in data.get("categories", {}).items()},
-    ),
-    "KAnonymity": lambda data: KAnonymity(k=int(data["k"])),
-    "Unproven": lambda data: Unproven(claim=_read_pure(data["claim"]), reason=data["reason"]),
-}

@@ -13,6 +13,7 @@ import numpy as np
 
 from scumble.model.counts import Floats, Integers
 from scumble.model.domain import Domain
+from scumble.model.guarantee import ApproxDP, Guarantee
 from scumble.model.taxonomy import Tree
 
 
@@ -21,6 +22,11 @@ class NoiseKind(StrEnum):
 
     LAPLACE = "discrete Laplace"
     GAUSSIAN = "discrete Gaussian"
+
+    @classmethod
+    def of(cls, guarantee: Guarantee) -> "NoiseKind":
+        """The law of the noise of measurements under a guarantee."""
+        return cls.GAUSSIAN if isinstance(guarantee, ApproxDP) else cls.LAPLACE
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -10,73 +10,26 @@ from fractions import Fraction
 from typing import Any
 
 from scumble.errors import BudgetError
-from scumble.model.budget import budget_text
+from scumble.model.budget import budget_text, delta_text
 from scumble.model.display import Displayed, Listing, Summary, plural
-from scumble.model.guarantee import Guarantee, LocalDP, Unit, epsilon_of, from_json, persons_of, to_json, unit_of
+from scumble.model.guarantee import ApproxDP, Guarantee, LocalDP, Unit, epsilon_of, persons_of, unit_of
+from scumble.model.guarantee_json import from_json, to_json
+from scumble.model.spend import Division, Spend, budget_of, read_spends
+
+__all__ = ["WARNING", "Division", "Plan", "Spend", "guarantee_text"]
 
 WARNING = "Warning: "
 """A note that begins with this is a warning: the data owner should read it before the budget is charged."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Spend:
-    """The price of an answer, and how often it may be paid.
-
-    A `shared` price is paid once for all parts of a partition (parallel composition). Under `replace` it counts double,
-    because a changed record leaves one part and enters another.
-
-    >>> Spend(label="count", epsilon=Fraction(1, 2), times=2, shared=True).total(Unit.REPLACE)
-    Fraction(2, 1)
-    """
-
-    label: str
-    epsilon: Fraction
-    times: int = 1
-    shared: bool = False
-    purpose: str = ""
-
-    def total(self, unit: Unit) -> Fraction:
-        """What the spend costs at most, under a unit of privacy."""
-        return self.epsilon * self.times * (2 if self.shared and unit is Unit.REPLACE else 1)
-
-    def to_json(self) -> dict[str, Any]:
-        """The spend as plain data, its epsilon as exact text."""
-        return {
-            "label": self.label,
-            "epsilon": budget_text(self.epsilon),
-            "times": self.times,
-            "shared": self.shared,
-            "purpose": self.purpose,
-        }
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Spend":
-        """The inverse of `to_json`."""
-        return cls(**{**data, "epsilon": Fraction(data["epsilon"])})
-
-
-@dataclass(frozen=True, kw_only=True)
-class Division:
-    """A reserved spend that was replaced by several parts, which add up to it exactly."""
-
-    whole: Spend
-    parts: tuple[Spend, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        return {"whole": self.whole.to_json(), "parts": [part.to_json() for part in self.parts]}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Division":
-        return cls(whole=Spend.from_json(data["whole"]), parts=_read_spends(data["parts"]))
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Plan(Displayed):
-    """The guarantee, the spends that add up to it exactly, and the largest number of cells there can be.
+    """The guarantee, the spends that add up to it, and the largest number of cells there can be.
 
-    What is checked follows from the guarantee: the spends add up to its epsilon, those of an unproven claim to the
-    claim's, and guarantees without an epsilon have no spends. Spends are prices for one row: where the guarantee
-    protects persons with up to k rows each, k times the spends add up to its epsilon.
+    What is checked follows from the guarantee. The spends add up to its epsilon exactly, those of an unproven claim to
+    the claim's. Under `ApproxDP` they are rhos and stay within the rho that its epsilon and delta allow. Guarantees
+    without an epsilon have no spends. Spends are prices for one row: where the guarantee protects persons with up to k
+    rows each, an epsilon counts k times and a rho k^2 times.
     """
 
     guarantee: Guarantee
@@ -112,16 +65,30 @@ class Plan(Displayed):
         labels = [spend.label for spend in spends]
         if len(set(labels)) != len(labels):
             raise BudgetError(f"A plan's labels are unique, these are not: {labels}. This is a bug of the method.")
-        total, due = self._total(spends) * self.rows_each_at_most, epsilon_of(self.guarantee)
+        due = budget_of(self.guarantee)
         if due is None and spends:
             raise BudgetError("A guarantee without epsilon leaves nothing to spend. This is a bug of the method.")
-        # A person may perturb an attribute completely, at an epsilon of zero; a holder's answer always costs something.
-        too_small = any(s.epsilon < 0 or (s.epsilon == 0 and not isinstance(self.guarantee, LocalDP)) for s in spends)
-        if total != (due or 0) or too_small or any(spend.times < 1 for spend in spends):
+        concentrated = isinstance(self.guarantee, ApproxDP)
+        if any((spend.rho is not None) != concentrated for spend in spends):
             raise BudgetError(
-                f"The spends add up to {budget_text(total)}, the guarantee says {budget_text(due or Fraction(0))}. "
-                "This is a bug of the method."
+                "Spends are priced in rho under approximate differential privacy and in epsilon otherwise. This is a "
+                "bug of the method."
             )
+        # A person may perturb an attribute completely, at an epsilon of zero; a holder's answer always costs something.
+        too_small = any(s.amount < 0 or (s.amount == 0 and not isinstance(self.guarantee, LocalDP)) for s in spends)
+        total, limit = self.for_persons(self._total(spends)), due or Fraction(0)
+        fits = 0 < total <= limit if concentrated else total == limit
+        if not fits or too_small or any(spend.times < 1 for spend in spends):
+            allowed = "the guarantee allows a rho of" if concentrated else "the guarantee says"
+            raise BudgetError(
+                f"The spends add up to {budget_text(total)}, {allowed} {budget_text(limit)}. This is a bug of the "
+                "method."
+            )
+
+    def for_persons(self, total: Fraction) -> Fraction:
+        """What a price of one row becomes for the rows of a person, by group privacy."""
+        rows = self.rows_each_at_most
+        return total * (rows**2 if isinstance(self.guarantee, ApproxDP) else rows)
 
     def _total(self, spends: Sequence[Spend]) -> Fraction:
         return sum((spend.total(self.unit) for spend in spends), Fraction(0))
@@ -163,15 +130,16 @@ class Plan(Displayed):
             (
                 str(number),
                 spend.label,
-                budget_text(spend.epsilon),
+                budget_text(spend.amount),
                 str(spend.times),
                 budget_text(spend.total(self.unit)),
                 spend.purpose,
             )
             for number, spend in enumerate(self.spends, start=1)
         ]
+        price = "rho" if isinstance(self.guarantee, ApproxDP) else "epsilon"
         spends = Listing(
-            columns=("", "spend", "epsilon", "times", "total", "for"),
+            columns=("", "spend", price, "times", "total", "for"),
             rows=tuple(rows),
             unit="spends",
             total=("", "all together", "", "", budget_text(self._total(self.spends)), self._unit_text),
@@ -183,25 +151,36 @@ class Plan(Displayed):
 
     @property
     def _unit_text(self) -> str:
-        unit = f"unit: {self.unit.value}"
-        if persons_of(self.guarantee) is None:
-            return unit
-        epsilon = budget_text(self._total(self.spends) * self.rows_each_at_most)
-        return f"{unit}, for one row; for one person, times {self.rows_each_at_most}: {epsilon}"
+        text = f"unit: {self.unit.value}"
+        total = self._total(self.spends)
+        if persons_of(self.guarantee) is not None:
+            rows = self.rows_each_at_most
+            times = rows**2 if isinstance(self.guarantee, ApproxDP) else rows
+            text += f", for one row; for one person, times {times}: {budget_text(self.for_persons(total))}"
+        if isinstance(self.guarantee, ApproxDP):
+            text += f"; epsilon and delta allow a rho of {budget_text(budget_of(self.guarantee) or Fraction(0))}"
+        return text
 
-    def price(self, label: str) -> Fraction:
-        """The epsilon of one use of a spend."""
+    def spend(self, label: str) -> Spend:
+        """The spend with this label."""
         for spend in self.spends:
             if spend.label == label:
-                return spend.epsilon
+                return spend
         raise BudgetError(f"No spend {label!r} was planned; planned: {', '.join(s.label for s in self.spends)}.")
+
+    def price(self, label: str) -> Fraction:
+        """The epsilon of one use of a spend. Refused for a spend in rho, which is not an epsilon."""
+        spend = self.spend(label)
+        if spend.rho is not None:
+            raise BudgetError(f"The spend {label!r} is priced in rho, not in epsilon. This is a bug of the method.")
+        return spend.epsilon
 
     def divided(self, label: str, parts: tuple[Spend, ...]) -> "Plan":
         """The same plan with one spend replaced by several, which must add up to it.
 
-        How a spend is divided may depend on answers released before: under pure differential privacy the epsilons of
-        answers add up even if each is chosen by looking at the earlier ones, as long as their sum is bounded beforehand
-        (Rogers, Roth, Ullman & Vadhan 2016).
+        How a spend is divided may depend on answers released before: the epsilons of answers add up even if each is
+        chosen by looking at the earlier ones, as long as their sum is bounded beforehand (Rogers, Roth, Ullman & Vadhan
+        2016). The same is true of rhos (Feldman & Zrnic 2021).
         """
         (whole,) = (spend for spend in self.spends if spend.label == label)
         spends = tuple(part for spend in self.spends for part in (parts if spend is whole else (spend,)))
@@ -234,22 +213,19 @@ class Plan(Displayed):
         guarantee = from_json(data["guarantee"])
         plan = cls(
             guarantee=guarantee,
-            spends=_read_spends(data["spends"]),
+            spends=read_spends(data["spends"]),
             cells_at_most=data["cells_at_most"],
             notes=tuple(data["notes"]),
             schema_unit=Unit(data["unit"]) if unit_of(guarantee) is None else None,
             divisions=tuple(Division.from_json(division) for division in data.get("divisions", ())),
         )
-        if "reserved" in data and _read_spends(data["reserved"]) != plan.reserved:
+        if "reserved" in data and read_spends(data["reserved"]) != plan.reserved:
             raise BudgetError("The spends that were paid are not the reserved ones as they were divided.")
         return plan
 
 
 def guarantee_text(guarantee: Guarantee) -> str:
-    """A guarantee in a few words: its kind, and its epsilon where it has one."""
+    """A guarantee in a few words: its kind, and its epsilon and delta where it has them."""
     epsilon = epsilon_of(guarantee)
-    return type(guarantee).__name__ + ("" if epsilon is None else f" with epsilon {budget_text(epsilon)}")
-
-
-def _read_spends(data: Sequence[Mapping[str, Any]]) -> tuple[Spend, ...]:
-    return tuple(Spend.from_json(spend) for spend in data)
+    delta = f" and delta {delta_text(guarantee.delta)}" if isinstance(guarantee, ApproxDP) else ""
+    return type(guarantee).__name__ + ("" if epsilon is None else f" with epsilon {budget_text(epsilon)}{delta}")

@@ -17,9 +17,11 @@ import numpy as np
 from scumble.errors import BudgetError
 from scumble.model.counts import Block, Counts, Integers, Tabulation
 from scumble.model.guarantee import Unit, allows_exact_answers
+from scumble.model.measured_tables import NoiseKind
 from scumble.model.plan import Plan, Spend
-from scumble.privacy.noise import Noise, Selection, selection_scale
-from scumble.privacy.purse import Price, Purse
+from scumble.privacy.noise import Noise, Selection
+from scumble.privacy.price import Price
+from scumble.privacy.purse import Purse
 from scumble.privacy.query import (
     Choice,
     Measurement,
@@ -69,15 +71,23 @@ class Holder(ABC):
     def unit(self) -> Unit:
         return self.plan.unit
 
+    @property
+    def noise_kind(self) -> NoiseKind:
+        """The law of the noise of measurements under the plan's guarantee."""
+        return NoiseKind.of(self.plan.guarantee)
+
     def choose(
         self,
         query: Choice,
         *,
         spend: str,
-        selection: Selection = Selection.PERMUTE_AND_FLIP,
+        selection: Selection | None = None,
         log_weights: Sequence[float] | None = None,
     ) -> int:
-        """The index of a privately selected candidate. `log_weights` are public log-weights of the candidates."""
+        """The index of a privately selected candidate. `log_weights` are public log-weights of the candidates.
+
+        Without `selection`, the mechanism is the better one under the plan's guarantee.
+        """
         return self.choose_apart([query], spend=spend, selection=selection, log_weights=log_weights)[0]
 
     def choose_apart(
@@ -85,10 +95,11 @@ class Holder(ABC):
         queries: Sequence[Choice],
         *,
         spend: str,
-        selection: Selection = Selection.PERMUTE_AND_FLIP,
+        selection: Selection | None = None,
         log_weights: Sequence[float] | None = None,
     ) -> list[int]:
         """One private selection for each query, for a single price. The regions of the queries must be disjoint."""
+        selection = selection or self.purse.price(spend).selection
         for query in queries:
             _require(query, Choice)
             self._check(query, selection)
@@ -97,11 +108,10 @@ class Holder(ABC):
         self._answered(spend)
         return chosen
 
-    def choose_in_parts(
-        self, query: RowChoice, *, spend: str, selection: Selection = Selection.PERMUTE_AND_FLIP
-    ) -> list[int]:
+    def choose_in_parts(self, query: RowChoice, *, spend: str, selection: Selection | None = None) -> list[int]:
         """One private selection for each part of a row query, for a single price. The parts must be disjoint boxes."""
         _require(query, RowChoice)
+        selection = selection or self.purse.price(spend).selection
         self._check(query, selection)
         price = self.purse.pay_parts(spend, query.parts)
         chosen = self._select_in_parts(query, price, selection)
@@ -109,13 +119,23 @@ class Holder(ABC):
         return chosen
 
     def measure(self, query: Measurement | RowMeasurement, *, spend: str) -> Integers:
-        """The query's answer with discrete Laplace noise."""
+        """The query's answer with discrete Laplace noise or, if the spend is priced in rho, discrete Gaussian noise."""
         _require(query, Measurement | RowMeasurement)
         self._check(query)
         price = self.purse.pay(spend, [query]) if isinstance(query, Query) else self.purse.pay_parts(spend, ())
         noisy = self._measure(query, price)
         self._answered(spend)
         return noisy
+
+    def variance(self, query: Measurement | RowMeasurement, *, spend: str) -> float:
+        """The variance of the noise of each number that `measure` would return. It is public and costs nothing."""
+        price = self.purse.price(spend)
+        return price.variance(query.sensitivity(price.unit))
+
+    def selection_scale(self, query: Choice | RowChoice, *, spend: str, selection: Selection | None = None) -> Fraction:
+        """The noise scale of a choice, in units of its scores. It is public and costs nothing."""
+        price = self.purse.price(spend)
+        return price.selection_scale(query.sensitivity(price.unit), selection)
 
     def disclose(self, query: RowMeasurement) -> Integers:
         """The exact answer. Refused if the plan guarantees differential privacy."""
@@ -179,9 +199,8 @@ class CentralHolder(Holder):
         return [self._draw(scores, sensitivity, price, selection, None) for scores in lines]
 
     def _measure(self, query: Measurement | RowMeasurement, price: Price) -> Integers:
-        bound = query.sensitivity(price.unit).bound
         exact = self._exact(query) if isinstance(query, Query) else self._exact_from_rows(query)
-        noisy = self._noise.laplace(exact, sensitivity=bound, epsilon=price.epsilon)
+        noisy = price.noisy(self._noise, exact, query.sensitivity(price.unit))
         width = query.numbers_per_row if isinstance(query, RowMeasurement) else 0
         return _in_ascending_order(noisy.reshape(-1, width)).ravel() if width else noisy
 
@@ -207,8 +226,7 @@ class CentralHolder(Holder):
         selection: Selection,
         log_weights: Sequence[float] | None,
     ) -> int:
-        monotone = sensitivity.monotone and price.unit is Unit.ADD_REMOVE
-        scale = selection_scale(sensitivity=sensitivity.bound, monotone=monotone, epsilon=price.epsilon)
+        scale = price.selection_scale(sensitivity, selection)
         limit = LARGEST_SCORE >> OFFSET_BITS
         scores = np.clip(exact, -limit, limit) << OFFSET_BITS
         if log_weights is not None:
@@ -218,8 +236,8 @@ class CentralHolder(Holder):
         return self._noise.select(
             scores,
             sensitivity=sensitivity.bound << OFFSET_BITS,
-            monotone=monotone,
-            epsilon=price.epsilon,
+            monotone=price.monotone(sensitivity),
+            epsilon=price.selection_epsilon(selection),
             selection=selection,
         )
 

@@ -26,7 +26,8 @@ from typing import Any, Self
 
 from scumble.errors import Abort, BudgetError, InputError
 from scumble.model.budget import budget_text
-from scumble.model.guarantee import Guarantee, Unit, from_json, persons_of, to_json
+from scumble.model.guarantee import Guarantee, Unit, persons_of
+from scumble.model.guarantee_json import from_json, to_json
 from scumble.privacy.ledger_charge import charge, why_charged
 from scumble.privacy.ledger_entries import Account, Entry, EntryChain, Reservation
 from scumble.privacy.ledger_file import connect, default_path, explained

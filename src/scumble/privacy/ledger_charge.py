@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from scumble.errors import InputError
 from scumble.model.budget import budget_text
-from scumble.model.guarantee import Guarantee, JointDP, PureDP, Unit, persons_of
+from scumble.model.guarantee import ApproxDP, Guarantee, JointDP, PureDP, Unit, persons_of
 
 
 def charge(guarantee: Guarantee, account: Unit, *, person: str | None = None) -> Fraction:
@@ -19,6 +19,8 @@ def charge(guarantee: Guarantee, account: Unit, *, person: str | None = None) ->
     removing all rows of its person and adding the others again. An account of persons accepts no guarantee of records,
     nor one of the persons in another column.
     """
+    if isinstance(guarantee, ApproxDP):
+        raise InputError("The ledger does not add up deltas. Leave out --delta.")
     if not isinstance(guarantee, PureDP | JointDP):
         return Fraction(0)
     persons = persons_of(guarantee)

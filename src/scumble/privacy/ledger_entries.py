@@ -13,7 +13,8 @@ from fractions import Fraction
 from typing import Any
 
 from scumble.errors import CheckError, InputError
-from scumble.model.guarantee import Unit, from_json
+from scumble.model.guarantee import Unit
+from scumble.model.guarantee_json import from_json
 from scumble.privacy.ledger_charge import charge
 
 START = "0" * 64

@@ -10,15 +10,18 @@ from fractions import Fraction
 from functools import lru_cache
 
 from opendp.domains import atom_domain, vector_domain
-from opendp.measurements import make_laplace, make_noisy_max
+from opendp.measurements import make_gaussian, make_laplace, make_noisy_max
 from opendp.measures import max_divergence, zero_concentrated_divergence
-from opendp.metrics import l1_distance, linf_distance
+from opendp.metrics import l1_distance, l2_distance, linf_distance
 from opendp.mod import Measurement, enable_features  # not its `prelude`, which imports scikit-learn and polars
 
 from scumble.errors import BudgetError
-from scumble.privacy.noise import Selection, laplace_scale, selection_scale
+from scumble.privacy.noise import Selection, gaussian_square, laplace_scale, selection_scale
 
 enable_features("contrib")
+
+LARGEST_SCALE = 2**60
+"""A larger Gaussian scale is refused: 64-bit counts could not carry the noise."""
 
 
 @lru_cache(maxsize=64)
@@ -31,6 +34,30 @@ def laplace(sensitivity: int, epsilon: Fraction) -> Measurement:
         return make_laplace(*space, scale=scale)
 
     return _within(make, laplace_scale(sensitivity=sensitivity, epsilon=epsilon), sensitivity, epsilon)
+
+
+@lru_cache(maxsize=64)
+def gaussian(squared: int, rho: Fraction) -> Measurement:
+    """Discrete Gaussian noise: rho-zCDP for vectors whose squared L2 distance is at most `squared`.
+
+    The smallest float scale s with s^2 >= squared / (2 rho), an inequality between fractions, so that OpenDP's map and
+    the distance it takes, both floats, need not be rounded again.
+    """
+    square = gaussian_square(squared=squared, rho=rho)
+    scale = _root_above(square)
+    return make_gaussian(vector_domain(atom_domain(T="i64")), l2_distance(T="f64"), scale=scale)
+
+
+def _root_above(square: Fraction) -> float:
+    """The smallest float whose exact square is at least `square`."""
+    if square >= LARGEST_SCALE**2:
+        raise BudgetError("A noise scale of 2^60 or more leaves no information. Spend more on fewer answers.")
+    root = math.sqrt(square)
+    while Fraction(root) ** 2 < square:
+        root = math.nextafter(root, math.inf)
+    while root > 0 and Fraction(math.nextafter(root, 0)) ** 2 >= square:
+        root = math.nextafter(root, 0)
+    return root
 
 
 @lru_cache(maxsize=64)

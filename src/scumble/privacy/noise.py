@@ -1,7 +1,7 @@
 """All sources of randomness, each with the purpose it may be used for.
 
-- `PaidNoise`: OpenDP's exact discrete Laplace noise and private selection. The only source that may be applied to the
-  counts of a private table.
+- `PaidNoise`: OpenDP's exact discrete Laplace and Gaussian noise and private selection. The only source that may be
+  applied to the counts of a private table.
 - `SystemWords` and `KeyedWords`: uniform 62-bit words for perturbing records (`scumble.privacy.perturber`), from the
   operating system or, fixed for each entity, from a keyed pseudo-random function. OpenDP has neither: its draws cost
   microseconds each and cannot be repeated from a secret.
@@ -45,6 +45,9 @@ class Noise(Protocol):
     def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
         """Add discrete Laplace noise that is epsilon-DP for vectors within `sensitivity` of each other in L1."""
 
+    def gaussian(self, values: Integers, *, squared: int, rho: Fraction) -> Integers:
+        """Add discrete Gaussian noise that is rho-zCDP for vectors whose squared L2 distance is at most `squared`."""
+
     def select(
         self, scores: Integers, *, sensitivity: int, monotone: bool, epsilon: Fraction, selection: Selection
     ) -> int:
@@ -60,6 +63,11 @@ class PaidNoise:
         from scumble.privacy import measurements
 
         return np.array(measurements.laplace(sensitivity, epsilon)(values), dtype=np.int64)
+
+    def gaussian(self, values: Integers, *, squared: int, rho: Fraction) -> Integers:
+        from scumble.privacy import measurements
+
+        return np.array(measurements.gaussian(squared, rho)(values), dtype=np.int64)
 
     def select(
         self, scores: Integers, *, sensitivity: int, monotone: bool, epsilon: Fraction, selection: Selection
@@ -83,6 +91,21 @@ def laplace_variance(*, sensitivity: int, epsilon: Fraction) -> float:
     """The variance of discrete Laplace noise: 2a / (1 - a)^2 with a = exp(-epsilon / sensitivity)."""
     rate = float(epsilon / sensitivity)
     return 2 * math.exp(-rate) / math.expm1(-rate) ** 2
+
+
+def gaussian_square(*, squared: int, rho: Fraction) -> Fraction:
+    """The squared scale of discrete Gaussian noise, before the scale is rounded up to a float."""
+    return squared / (2 * rho)
+
+
+def gaussian_variance(*, squared: int, rho: Fraction) -> float:
+    """The variance of discrete Gaussian noise: the squared scale where that is large, less where it is small."""
+    square = float(gaussian_square(squared=squared, rho=rho))
+    if square > 100:
+        # By Poisson summation the two differ by a factor 1 - O(square exp(-2 pi^2 square)).
+        return square
+    weights = [math.exp(-(value**2) / (2 * square)) for value in range(1, 400)]
+    return 2 * sum(value**2 * weight for value, weight in enumerate(weights, start=1)) / (1 + 2 * sum(weights))
 
 
 SHORTEST_SECRET = 16

@@ -1,26 +1,15 @@
 """The purse: tracks which spends of a plan are left. It refuses to pay for an answer that was not planned."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 
 from scumble.errors import BudgetError
-from scumble.model.guarantee import IntervalPrivacy, LocalDP, PureDP, Unit
+from scumble.model.guarantee import ApproxDP, IntervalPrivacy, LocalDP, PureDP, Unit
 from scumble.model.plan import Plan, Spend
+from scumble.privacy.price import Price
 from scumble.privacy.query import Box, Query
-
-
-@dataclass(frozen=True, kw_only=True)
-class Price:
-    """The largest privacy loss of an answer: `epsilon` for neighbouring tables under `unit`, paid by the spend
-    `label`."""
-
-    label: str
-    epsilon: Fraction
-    unit: Unit
 
 
 class Purse:
@@ -49,7 +38,7 @@ class Purse:
     def divide(self, label: str, parts: tuple[Spend, ...]) -> Plan:
         """Replace an unused spend by several. `Plan` checks that they add up to it exactly."""
         whole = self._whole(label)
-        if not isinstance(self.plan.guarantee, PureDP) or whole.times != 1 or self._left[label] < 1:
+        if not isinstance(self.plan.guarantee, PureDP | ApproxDP) or whole.times != 1 or self._left[label] < 1:
             raise BudgetError(
                 f"The spend {label!r} is used up, or was not planned to be divided. No answer was released."
             )
@@ -58,14 +47,13 @@ class Purse:
         self._left |= {label: 0} | {part.label: part.times for part in parts}
         return self.plan
 
-    def unit(self, label: str) -> Unit:
-        """The unit for which an answer paid by this spend must be differentially private.
+    def price(self, label: str) -> Price:
+        """What one use of a spend pays for. Nothing is paid."""
+        return Price.of(self._whole(label), self.plan.unit)
 
-        Under `replace` the plan counts a shared spend twice, because a changed record leaves one part and enters
-        another, or the same one: two steps of add-remove. So each part must satisfy the price under add-remove.
-        """
-        spend = self._spends.get(label)
-        return Unit.ADD_REMOVE if spend is not None and spend.shared else self.plan.unit
+    def unit(self, label: str) -> Unit:
+        """The unit for which an answer paid by this spend must be differentially private."""
+        return self.price(label).unit if label in self._spends else self.plan.unit
 
     @property
     def left(self) -> dict[str, int]:
@@ -87,7 +75,7 @@ class Purse:
         if several and not (spend.shared and disjoint):
             raise BudgetError(f"The spend {label!r} pays for one answer, or for answers about disjoint records.")
         self._left[label] -= 1
-        return Price(label=label, epsilon=spend.epsilon, unit=self.unit(label))
+        return self.price(label)
 
 
 def _disjoint(queries: Sequence[Query]) -> bool:

@@ -32,12 +32,27 @@ Array = npt.NDArray[Any]
 class Sensitivity:
     """A bound on the change of an answer between neighbouring tables.
 
-    For a choice, it bounds the change of each score; for a measurement, the sum of all absolute changes. `monotone`
-    means that adding a record lowers no score.
+    For a choice, `bound` bounds the change of each score; for a measurement, the sum of all absolute changes (L1).
+    `monotone` means that adding a record lowers no score.
+
+    >>> Sensitivity(bound=3).l2_squared, Sensitivity(bound=3, squared=3).l2_squared
+    (9, 3)
     """
 
     bound: int
     monotone: bool = False
+    squared: int | None = None
+    """For a measurement, a bound on the sum of all squared changes, which Gaussian noise needs; None: not known."""
+
+    @property
+    def l2_squared(self) -> int:
+        """A bound on the square of the L2 distance: the declared one, or the square of the L1 bound.
+
+        L2 is at most L1, because the square of a sum of absolute values is at least the sum of their squares. If every
+        number of the answer changes by at most m, a query may declare m times its L1 bound, because each square is then
+        at most m times the absolute change.
+        """
+        return self.bound**2 if self.squared is None else self.squared
 
 
 class Query(ABC):
@@ -162,8 +177,10 @@ class CellCounts(Measurement):
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
         """A record lies in exactly one cell and has one class. Adding or removing it changes one count by one;
-        replacing it lowers one count by one and raises another by one. The resolution multiplies every count."""
-        return Sensitivity(bound=(1 if unit is Unit.ADD_REMOVE else 2) * self.resolution)
+        replacing it lowers one count by one and raises another by one. The resolution multiplies every count. So one
+        or two counts change, each by the resolution."""
+        changes = 1 if unit is Unit.ADD_REMOVE else 2
+        return Sensitivity(bound=changes * self.resolution, squared=changes * self.resolution**2)
 
 
 class RowQuery(ABC):

@@ -11,7 +11,8 @@ from scipy.stats import norm
 
 from scumble.errors import InputError
 from scumble.model.grid import Grid
-from scumble.model.guarantee import IntervalPrivacy, LocalDP, from_json, to_json
+from scumble.model.guarantee import IntervalPrivacy, LocalDP
+from scumble.model.guarantee_json import from_json, to_json
 from scumble.model.local.channel import AdditiveChannel
 from scumble.model.local.noise_model import NoiseModel, for_epsilon, for_privacy
 from scumble.model.local.randomizers import (

@@ -18,11 +18,14 @@ from scumble.errors import BudgetError, CheckError, InputError
 from scumble.files.kinds import kind_of
 from scumble.methods.method import Method, Params
 from scumble.model.counts import Integers
-from scumble.model.guarantee import KAnonymity, Unit, from_json, to_json
+from scumble.model.guarantee import ApproxDP, KAnonymity, Unit
+from scumble.model.guarantee_json import from_json, to_json
 from scumble.model.plan import Plan, Spend
 from scumble.model.schema import Schema
+from scumble.model.spend import budget_of
 from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import Noise, PaidNoise, Selection
+from scumble.privacy.price import Price
 
 ANSWER_PATTERNS = 6
 RUNS_FOR_UNUSED_SPENDS = 30
@@ -58,8 +61,9 @@ def check_plan(method: Method, schema: Schema, parameters: Params) -> None:
     read_back = tuple(Spend.from_json(spend.to_json()) for spend in planned.spends)
     _require(read_back == planned.spends, method, "has spends that JSON does not preserve")
     total = sum((spend.total(planned.unit) for spend in planned.spends), Fraction(0))
-    declared = declared_epsilon(planned.guarantee)
-    _require(declared is None or total == declared, method, f"plans to spend {total} and declares {declared}")
+    declared, limit = declared_epsilon(planned.guarantee), budget_of(planned.guarantee)
+    fits = total <= (limit or 0) if isinstance(planned.guarantee, ApproxDP) else total == (limit or 0)
+    _require(declared is None or fits, method, f"plans to spend {total} of {limit}")
     given = getattr(parameters, "epsilon", None)
     _require(given == declared, method, f"was given epsilon {given} and declares {declared}")
 
@@ -70,7 +74,7 @@ def check_spending(method: Method, schema: Schema, parameters: Params) -> None:
     answered: Counter[str] = Counter()
     for rows in extreme_tables(schema):
         answered.clear()
-        noise = EpsilonRecordingNoise(PaidNoise())
+        noise = PriceRecordingNoise(PaidNoise())
         holder = CentralHolder(
             engine=engine_of(schema, rows),
             noise=noise,
@@ -89,8 +93,11 @@ def check_spending(method: Method, schema: Schema, parameters: Params) -> None:
         )
         _require(spent.guarantee == planned.guarantee, method, "spends under a guarantee other than the planned one")
         _require(spent.reserved == planned.spends, method, "reserves spends other than the planned ones")
-        epsilons = {spend.epsilon for spend in spent.spends}
+        prices = [Price.of(spend, spent.unit) for spend in spent.spends]
+        epsilons = {price.selection_epsilon(selection) for price in prices for selection in Selection}
         _require(noise.epsilons <= epsilons, method, f"draws noise at unplanned epsilons {noise.epsilons - epsilons}")
+        rhos = {price.rho for price in prices}
+        _require(noise.rhos <= rhos, method, f"draws noise at unplanned rhos {noise.rhos - rhos}")
         for fault in kind_of(release).faults(release):
             _require(False, method, f"publishes {fault}")
         fine = release.tables.get("fine", schema)
@@ -102,7 +109,7 @@ def check_nothing_unplanned(method: Method, schema: Schema, parameters: Params) 
     planned = method.plan(schema, parameters)
     rows = extreme_tables(schema)[0]
     for spend in planned.spends:
-        other = Spend(label="unused", epsilon=spend.total(planned.unit))
+        other = replace(spend, label="unused")
         kept = tuple(other if each is spend else each for each in planned.spends)
         holder = CentralHolder(engine=engine_of(schema, rows), noise=PaidNoise(), plan=replace(planned, spends=kept))
         try:
@@ -179,16 +186,21 @@ def extreme_tables(schema: Schema) -> list[list[CodedRecord]]:
     return [[low] * (rows // 2) + [high] * (rows - rows // 2), [low] * rows, [high] * rows]
 
 
-class EpsilonRecordingNoise:
-    """The shipped noise, which also records the epsilon of every request."""
+class PriceRecordingNoise:
+    """The shipped noise, which also records the epsilon or rho of every request."""
 
     def __init__(self, noise: Noise) -> None:
         self._noise = noise
         self.epsilons: set[Fraction] = set()
+        self.rhos: set[Fraction | None] = set()
 
     def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
         self.epsilons.add(epsilon)
         return self._noise.laplace(values, sensitivity=sensitivity, epsilon=epsilon)
+
+    def gaussian(self, values: Integers, *, squared: int, rho: Fraction) -> Integers:
+        self.rhos.add(rho)
+        return self._noise.gaussian(values, squared=squared, rho=rho)
 
     def select(
         self, scores: Integers, *, sensitivity: int, monotone: bool, epsilon: Fraction, selection: Selection
@@ -209,6 +221,9 @@ class DataIndependentNoise:
         answer = (np.arange(values.size, dtype=np.int64) * (self._answer + 2) % 5 + self._answer) * sensitivity
         return answer.reshape(values.shape)
 
+    def gaussian(self, values: Integers, *, squared: int, rho: Fraction) -> Integers:
+        return self.laplace(values, sensitivity=squared, epsilon=rho)
+
     def select(
         self, scores: Integers, *, sensitivity: int, monotone: bool, epsilon: Fraction, selection: Selection
     ) -> int:
@@ -228,6 +243,9 @@ class OneAnswerChanged:
 
     def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
         return self._next().laplace(values, sensitivity=sensitivity, epsilon=epsilon)
+
+    def gaussian(self, values: Integers, *, squared: int, rho: Fraction) -> Integers:
+        return self._next().gaussian(values, squared=squared, rho=rho)
 
     def select(
         self, scores: Integers, *, sensitivity: int, monotone: bool, epsilon: Fraction, selection: Selection

@@ -21,7 +21,7 @@ from scumble.model.plan import Plan
 from scumble.model.schema import Schema
 from scumble.privacy.holder import Tabulates
 from scumble.privacy.noise import Noise, PaidNoise
-from scumble.privacy.query import Choice, Query, RowChoice, RowQuery
+from scumble.privacy.query import Choice, Query, RowChoice, RowQuery, Sensitivity
 
 
 def check_added_record(
@@ -31,7 +31,7 @@ def check_added_record(
     before = exact_answer(query, schema, rows)
     after = exact_answer(query, schema, [*rows, record])
     declared = query.sensitivity(Unit.ADD_REMOVE)
-    _check_bound(query, before, after, declared.bound, f"adding {tuple(record)} to {_shown(rows)}")
+    _check_bound(query, before, after, declared, f"adding {tuple(record)} to {_shown(rows)}")
     if declared.monotone and (after < before).any():
         raise CheckError(f"{query!r} declares monotone scores; adding {tuple(record)} to {_shown(rows)} lowers one.")
     if isinstance(query, RowQuery):
@@ -46,8 +46,8 @@ def check_replaced_record(
     """Check a query under replace: on two tables of the same size that differ in one record."""
     before = exact_answer(query, schema, [*rows, record])
     after = exact_answer(query, schema, [*rows, other])
-    bound = query.sensitivity(Unit.REPLACE).bound
-    _check_bound(query, before, after, bound, f"replacing {tuple(record)} by {tuple(other)} in {_shown(rows)}")
+    declared = query.sensitivity(Unit.REPLACE)
+    _check_bound(query, before, after, declared, f"replacing {tuple(record)} by {tuple(other)} in {_shown(rows)}")
 
 
 def exact_answer(query: Query | RowQuery, schema: Schema, rows: Sequence[CodedRecord]) -> Integers:
@@ -75,11 +75,21 @@ def _check_parts(query: RowQuery, before: Integers, after: Integers, record: Cod
             raise CheckError(f"{query!r} declares the part {box}; {tuple(record)} lies outside and changes its line.")
 
 
-def _check_bound(query: Query | RowQuery, before: Integers, after: Integers, bound: int, what: str) -> None:
+def _check_bound(query: Query | RowQuery, before: Integers, after: Integers, declared: Sensitivity, what: str) -> None:
+    """Each score of a choice; of a measurement, the sum of all changes and the sum of their squares."""
     change = np.abs(after - before)
-    changed = int(change.max(initial=0)) if isinstance(query, Choice | RowChoice) else int(change.sum())
-    if changed > bound:
-        raise CheckError(f"{query!r} declares a sensitivity of {bound}; {what} changes the answer by {changed}.")
+    choice = isinstance(query, Choice | RowChoice)
+    changed = int(change.max(initial=0)) if choice else int(change.sum())
+    if changed > declared.bound:
+        raise CheckError(
+            f"{query!r} declares a sensitivity of {declared.bound}; {what} changes the answer by {changed}."
+        )
+    squares = sum(int(each) ** 2 for each in change.ravel().tolist())
+    if not choice and squares > declared.l2_squared:
+        raise CheckError(
+            f"{query!r} declares that squared changes add up to at most {declared.l2_squared}; {what} changes the "
+            f"answer by {squares}."
+        )
 
 
 def _inside(query: Query, schema: Schema, record: CodedRecord) -> bool:

@@ -16,7 +16,7 @@ from scumble.auditing.transcripts.observed_draws import DrawOutcome, DrawTap, Sa
 from scumble.model.counts import Floats, Integers
 from scumble.privacy.holder import Holder
 from scumble.privacy.noise import Selection, Simulation
-from scumble.privacy.purse import Price
+from scumble.privacy.price import Price
 from scumble.privacy.query import Choice, Measurement, RowChoice, RowMeasurement
 
 Decide = Callable[[NoiseLaw, Integers, Integers, SampleOutcome], DrawOutcome]

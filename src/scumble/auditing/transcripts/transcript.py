@@ -111,7 +111,7 @@ class Transcribing(Steered):
         queries: Sequence[Choice],
         *,
         spend: str,
-        selection: Selection = Selection.PERMUTE_AND_FLIP,
+        selection: Selection | None = None,
         log_weights: Sequence[float] | None = None,
     ) -> list[int]:
         with self.recorder.answering() as draws:
@@ -119,9 +119,7 @@ class Transcribing(Steered):
         self._record(spend, draws, np.array(chosen))
         return chosen
 
-    def choose_in_parts(
-        self, query: RowChoice, *, spend: str, selection: Selection = Selection.PERMUTE_AND_FLIP
-    ) -> list[int]:
+    def choose_in_parts(self, query: RowChoice, *, spend: str, selection: Selection | None = None) -> list[int]:
         with self.recorder.answering() as draws:
             chosen = super().choose_in_parts(query, spend=spend, selection=selection)
         self._record(spend, draws, np.array(chosen))

@@ -12,7 +12,8 @@ from scumble.errors import CheckError
 from scumble.files.kinds.kind import ReleaseKind
 from scumble.files.noise_file import check_noise, read_noise, write_noise
 from scumble.files.perturbed_table import published_blocks
-from scumble.model.guarantee import IntervalPrivacy, LocalDP, persons_of, to_json
+from scumble.model.guarantee import IntervalPrivacy, LocalDP, persons_of
+from scumble.model.guarantee_json import to_json
 from scumble.model.local.noise_model import NoiseModel
 from scumble.model.release import BlurredRelease
 from scumble.sources.source import RowProgress

@@ -13,7 +13,7 @@ from scumble.files.kinds.documents import read_documents, write_documents
 from scumble.files.kinds.kind import ReleaseKind
 from scumble.files.measured_tables import listed_tables
 from scumble.model.grid import Grid
-from scumble.model.guarantee import JointDP, PureDP
+from scumble.model.guarantee import ApproxDP, JointDP, PureDP
 from scumble.model.measured_tables import MeasuredTable
 from scumble.model.release import RecordRelease
 from scumble.model.schema import Attribute, Schema
@@ -68,7 +68,7 @@ class RecordsKind(ReleaseKind[RecordRelease]):
         }
 
     def readme_context(self, release: RecordRelease, recommended: str) -> dict[str, Any]:
-        return {"private": isinstance(release.plan.guarantee, PureDP | JointDP)}
+        return {"private": isinstance(release.plan.guarantee, PureDP | ApproxDP | JointDP)}
 
     def size(self, release: RecordRelease) -> dict[str, int]:
         return {"records": release.records}

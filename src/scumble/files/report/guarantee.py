@@ -9,9 +9,10 @@ from markupsafe import Markup
 
 from scumble.files.report.svg import box, drawing, line
 from scumble.files.report.text import percent, significant
-from scumble.model.guarantee import JointDP, PureDP, Unit, persons_of
+from scumble.model.guarantee import ApproxDP, JointDP, PureDP, Unit, persons_of
 from scumble.model.plan import Spend
 from scumble.model.release import Release
+from scumble.model.spend import budget_of
 
 SUSPICIONS = (0.01, 0.1, 0.5, 0.9)
 YARDSTICKS = (Fraction(1, 10), Fraction(1), Fraction(3), Fraction(10))
@@ -20,15 +21,19 @@ YARDSTICKS = (Fraction(1, 10), Fraction(1), Fraction(3), Fraction(10))
 def promise(release: Release, receipt: Mapping[str, str]) -> dict[str, Any]:
     """The variables of the report's template that describe the guarantee and the budget."""
     guarantee = release.plan.guarantee
-    epsilon = guarantee.epsilon if isinstance(guarantee, PureDP | JointDP) else Fraction(0)
-    rows = release.plan.rows_each_at_most
+    private = isinstance(guarantee, PureDP | ApproxDP | JointDP)
+    epsilon = guarantee.epsilon if isinstance(guarantee, PureDP | ApproxDP | JointDP) else Fraction(0)
+    approximate = guarantee if isinstance(guarantee, ApproxDP) else None
     return {
         "guarantee": guarantee,
-        "private": isinstance(guarantee, PureDP | JointDP),
+        "private": private,
+        "approximate": approximate,
+        "allowed": None if approximate is None else budget_of(approximate),
         "joint": guarantee if isinstance(guarantee, JointDP) else None,
         "persons": persons_of(guarantee),
-        "epsilon": epsilon if epsilon else rows * _total(release),
+        "epsilon": epsilon if epsilon else release.plan.for_persons(_total(release)),
         "one_row": _total(release),
+        "spent": release.plan.for_persons(_total(release)),
         "replace": release.plan.unit is Unit.REPLACE,
         "even": _belief(epsilon, 0.5),
         "beliefs": [_belief(epsilon, suspicion) for suspicion in SUSPICIONS],

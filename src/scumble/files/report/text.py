@@ -8,7 +8,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
-from scumble.model.budget import budget_text
+from scumble.model.budget import budget_text, delta_text
 
 
 @cache
@@ -24,6 +24,7 @@ def environment() -> Environment:
     )
     made.filters |= {
         "budget": budget_text,
+        "delta": delta_text,
         "percent": percent,
         "whole": whole,
         "significant": significant,

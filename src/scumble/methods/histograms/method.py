@@ -6,23 +6,25 @@ class, at the finest level of the schema. It keeps no relation between attribute
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from pydantic import Field
 
-from scumble.methods.method import Exact, Params, require_target
+from scumble.methods.method import Delta, Exact, Params, require_target
 from scumble.model.budget import Budget
 from scumble.model.counts import Counts, Integers, Tabulation
 from scumble.model.cut import Cut
-from scumble.model.guarantee import PureDP, Unit
+from scumble.model.guarantee import Unit
 from scumble.model.measured_tables import NoiseKind
-from scumble.model.plan import Plan, Spend
+from scumble.model.plan import Plan
 from scumble.model.release import RecordRelease
 from scumble.model.schema import Schema
+from scumble.model.spend import SINGLE_OWNER, guarantee_for, priced
 from scumble.model.values import published_values
+from scumble.privacy.better_noise import better_noise
 from scumble.privacy.holder import Holder
-from scumble.privacy.noise import laplace_variance
 from scumble.privacy.query import Measurement, Sensitivity
 
 COUNT = "count every attribute by class"
@@ -31,7 +33,8 @@ COUNT = "count every attribute by class"
 class Histograms(Params):
     """Parameters of `histograms`: rows drawn from a noisy table of each attribute by class.
 
-    `epsilon` is the privacy budget of the whole release.
+    `epsilon` is the privacy budget of the whole release. With a `delta` the guarantee is approximate and the noise
+    Gaussian, which is smaller if there are many attributes; without one it is pure.
     A wrong parameter raises `InputError`.
 
     >>> Histograms(epsilon="1")
@@ -41,10 +44,14 @@ class Histograms(Params):
     method_name = "histograms"
 
     epsilon: Annotated[Exact, Field(description="The privacy budget of the whole release.")]
+    delta: Annotated[
+        Delta | None,
+        Field(description="Gaussian noise under (epsilon, delta)-differential privacy, such as 1e-9 (default: pure)."),
+    ] = None
 
     if TYPE_CHECKING:
 
-        def __init__(self, *, epsilon: Budget) -> None: ...
+        def __init__(self, *, epsilon: Budget, delta: Budget | None = None) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,8 +70,10 @@ class ClassTables(Measurement):
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
         """A record has one value of each attribute and one class, so it is counted in one entry of each of the d
-        tables. Adding or removing it changes d entries by one; replacing it changes at most two in each table."""
-        return Sensitivity(bound=len(self.schema.predictors) * (1 if unit is Unit.ADD_REMOVE else 2))
+        tables. Adding or removing it changes d entries by one; replacing it changes at most two in each table, each by
+        one. The square of a change by one is one."""
+        changes = len(self.schema.predictors) * (1 if unit is Unit.ADD_REMOVE else 2)
+        return Sensitivity(bound=changes, squared=changes)
 
     def tables(self, measured: Integers) -> list[Integers]:
         """Split the measured vector into a table of shape (values, classes) for each predictor."""
@@ -83,21 +92,27 @@ class HistogramsMethod:
     def plan(self, schema: Schema, parameters: Histograms) -> Plan:
         require_target(schema, self.name)
         tables, values = len(schema.predictors), sum(attribute.domain.size for attribute in schema.predictors)
-        purpose = f"discrete Laplace noise on {tables} tables at once, as if each cost 1/{tables} of epsilon"
+        epsilon, delta = parameters.epsilon, parameters.delta
+        guarantee = guarantee_for(epsilon=epsilon, delta=delta, unit=schema.unit)
+        price = "epsilon" if delta is None else "rho"
+        purpose = f"{NoiseKind.of(guarantee)} noise on {tables} tables at once, as if each cost 1/{tables} of {price}"
+        better = better_noise(tables, epsilon=epsilon, delta=delta, unit=schema.unit)
+        notes = [f"{tables} tables with {values:,} values x {len(schema.classes)} classes will be measured."]
+        if better.gaussian_is_better or delta is not None:
+            notes.append(better.note(approximate=delta is not None))
         return Plan(
-            guarantee=PureDP(epsilon=parameters.epsilon, unit=schema.unit),
-            spends=(Spend(label=COUNT, epsilon=parameters.epsilon, purpose=purpose),),
+            guarantee=guarantee,
+            spends=(priced(guarantee, label=COUNT, share=Fraction(1), purpose=purpose),),
             cells_at_most=values,
-            notes=(f"{tables} tables with {values:,} values x {len(schema.classes)} classes will be measured.",),
-            single_owner_reason="",
+            notes=tuple(notes),
+            single_owner_reason="" if delta is None else SINGLE_OWNER,
         )
 
     def run(self, schema: Schema, parameters: Histograms, holder: Holder) -> RecordRelease:
         from scumble.methods.histograms.rows import draw_rows  # imported late, because plans do not draw rows
 
         query = ClassTables(schema=schema)
-        bound = query.sensitivity(schema.unit).bound
-        variance = laplace_variance(sensitivity=bound, epsilon=holder.plan.price(COUNT))
+        variance = holder.variance(query, spend=COUNT)
         tables = query.tables(holder.measure(query, spend=COUNT))
         drawn = draw_rows(tables, variance=variance)
         codes = {
@@ -109,18 +124,18 @@ class HistogramsMethod:
             plan=holder.plan,
             schema=schema,
             columns={name: published_values(schema[name].domain, column) for name, column in codes.items()},
-            documents={"tables": tables_document(schema, tables, variance=variance)},
+            documents={"tables": tables_document(schema, tables, noise=holder.noise_kind, variance=variance)},
             story=drawn.story,
             records_error=drawn.error,
         )
 
 
-def tables_document(schema: Schema, tables: Sequence[Integers], *, variance: float) -> dict[str, Any]:
+def tables_document(schema: Schema, tables: Sequence[Integers], *, noise: NoiseKind, variance: float) -> dict[str, Any]:
     """The measured tables as plain data, in the format tables/1: every attribute by class, at its finest values."""
     classes = list(range(len(schema.classes)))
     return {
         "format": "tables/1",
-        "noise": NoiseKind.LAPLACE.value,
+        "noise": noise.value,
         "tables": [
             {
                 "attributes": [attribute.name, schema.target],

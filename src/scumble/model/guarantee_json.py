@@ -1,0 +1,107 @@
+"""Guarantees as plain data, as they stand in release.json, in plans and in the ledger."""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from scumble.errors import InputError
+from scumble.model.budget import budget_text, parse_budget
+from scumble.model.guarantee import (
+    ApproxDP,
+    Guarantee,
+    IntervalPrivacy,
+    JointDP,
+    KAnonymity,
+    LocalDP,
+    PureDP,
+    Unit,
+    Unproven,
+)
+from scumble.model.persons import Persons
+
+
+def to_json(guarantee: Guarantee) -> dict[str, Any]:
+    """The guarantee as plain data, budgets as exact text.
+
+    >>> to_json(PureDP(epsilon=Fraction(1, 2), unit=Unit.ADD_REMOVE))
+    {'kind': 'PureDP', 'epsilon': '0.5', 'unit': 'add-remove'}
+    """
+    match guarantee:
+        case PureDP(epsilon=epsilon, unit=unit, protects=persons):
+            fields: dict[str, Any] = {"epsilon": budget_text(epsilon), "unit": unit.value, **_persons_json(persons)}
+        case ApproxDP(epsilon=epsilon, delta=delta, unit=unit, protects=persons):
+            fields = {
+                "epsilon": budget_text(epsilon),
+                "delta": budget_text(delta),
+                "unit": unit.value,
+                **_persons_json(persons),
+            }
+        case LocalDP(epsilon=epsilon, covers=covers, protects=persons):
+            fields = {"epsilon": budget_text(epsilon), "covers": list(covers), **_persons_json(persons)}
+        case JointDP(epsilon=epsilon, delta=delta, coalition=coalition, unit=unit, protects=persons):
+            fields = {
+                "epsilon": budget_text(epsilon),
+                "delta": budget_text(delta),
+                "coalition": coalition,
+                "unit": unit.value,
+                **_persons_json(persons),
+            }
+        case IntervalPrivacy(intervals=intervals, categories=categories):
+            fields = {"intervals": {n: [budget_text(c), budget_text(w)] for n, (c, w) in intervals.items()}}
+            if categories:
+                fields["categories"] = {n: [size, budget_text(p)] for n, (size, p) in categories.items()}
+        case KAnonymity(k=k):
+            fields = {"k": k}
+        case Unproven(claim=claim, reason=reason):
+            fields = {"claim": to_json(claim), "reason": reason}
+    return {"kind": type(guarantee).__name__, **fields}
+
+
+def _persons_json(persons: Persons | None) -> dict[str, Any]:
+    return {} if persons is None else {"protects": persons.to_json()}
+
+
+def _read_persons(data: Mapping[str, Any]) -> Persons | None:
+    return Persons.from_json(data["protects"]) if "protects" in data else None
+
+
+def from_json(data: Mapping[str, Any]) -> Guarantee:
+    """The inverse of `to_json`."""
+    try:
+        return _READERS[data["kind"]](data)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{dict(data)!r} is not a guarantee that this version can read. Was the file edited, or written by a newer "
+            "version?"
+        ) from error
+
+
+def _read_pure(data: Mapping[str, Any]) -> PureDP:
+    return PureDP(epsilon=parse_budget(data["epsilon"]), unit=Unit(data["unit"]), protects=_read_persons(data))
+
+
+_READERS: dict[str, Callable[[Mapping[str, Any]], Guarantee]] = {
+    "PureDP": _read_pure,
+    "ApproxDP": lambda data: ApproxDP(
+        epsilon=parse_budget(data["epsilon"]),
+        delta=Fraction(data["delta"]),
+        unit=Unit(data["unit"]),
+        protects=_read_persons(data),
+    ),
+    "LocalDP": lambda data: LocalDP(
+        epsilon=parse_budget(data["epsilon"]), covers=tuple(data["covers"]), protects=_read_persons(data)
+    ),
+    "JointDP": lambda data: JointDP(
+        epsilon=parse_budget(data["epsilon"]),
+        delta=Fraction(data["delta"]),
+        coalition=int(data["coalition"]),
+        unit=Unit(data["unit"]),
+        protects=_read_persons(data),
+    ),
+    "IntervalPrivacy": lambda data: IntervalPrivacy(
+        intervals={n: (Fraction(c), Fraction(w)) for n, (c, w) in data["intervals"].items()},
+        categories={n: (int(size), Fraction(p)) for n, (size, p) in data.get("categories", {}).items()},
+    ),
+    "KAnonymity": lambda data: KAnonymity(k=int(data["k"])),
+    "Unproven": lambda data: Unproven(claim=_read_pure(data["claim"]), reason=data["reason"]),
+}
