@@ -428,7 +428,9 @@ def test_a_folder_that_was_changed_does_not_verify(released: Path, tamper: Calla
 
 def test_an_evaluation_as_json(released: Path) -> None:
     alone = scumble("evaluate", "out", "--test", "test.csv", "--json")
-    assert set(alone.json) == {"table", "test_rows", "tree", "boosting", "majority", "commonest", "pruning"}
+    assert set(alone.json) == {
+        *("notice", "table", "test_rows", "tree", "boosting", "majority", "commonest", "pruning", "fidelity")
+    }
     beside = scumble("evaluate", "out", "--test", "test.csv", "--train", "people.csv", "--json").json
     assert set(beside) == {*alone.json, "raw"}
     for scores in (beside["tree"], beside["boosting"], beside["raw"]["tree"], beside["raw"]["boosting"]):
@@ -439,7 +441,7 @@ def test_an_evaluation_as_json(released: Path) -> None:
         check_scores(judged["commonest"])
         assert judged["majority"] == judged["commonest"]["accuracy"]
         assert judged["commonest"]["recall"] == {"no": about["class"] == "no", "yes": about["class"] == "yes"}
-    same = set(alone.json) - {"majority", "commonest"}
+    same = set(alone.json) - {"majority", "commonest", "fidelity"}
     assert {name: beside[name] for name in same} == {name: alone.json[name] for name in same}
 
 

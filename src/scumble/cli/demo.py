@@ -5,10 +5,11 @@ from typing import Annotated
 
 import typer
 
+from scumble.cli.evaluation import print_evaluation
 from scumble.cli.options import Json
 from scumble.cli.output import out, print_json
 from scumble.cli.plan import print_plan
-from scumble.cli.release import print_evaluation, print_published
+from scumble.cli.release import print_published
 from scumble.demo.demo import run_demo
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from scumble.cli.evaluation import print_evaluation
 from scumble.cli.options import (
     TABLE,
     Json,
@@ -15,7 +16,7 @@ from scumble.cli.options import (
     with_csv_options,
     with_method_options,
 )
-from scumble.cli.output import err, out, print_json, print_readings, print_table, print_text, progress_bar
+from scumble.cli.output import err, out, print_json, print_readings, print_text, progress_bar
 from scumble.engines import ENGINES
 from scumble.flows import release as flow
 from scumble.flows.charge import WEAKER
@@ -91,78 +92,55 @@ def print_published(published: flow.Published) -> None:
 def evaluate(
     *,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A release folder.", show_default=False)],
-    test: Annotated[str, typer.Option("--test", help="Raw rows to test on.", show_default=False)],
+    test: Annotated[str | None, typer.Option("--test", help="Raw rows to test on.", show_default=False)] = None,
     train: Annotated[
         str | None, typer.Option("--train", help="The raw rows behind the release, for comparison.")
     ] = None,
     table: Annotated[
         str | None, typer.Option("--table", help="Which table of the release: table or fine. (default: recommended)")
     ] = None,
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Another attribute to predict, or NUMBER>THRESHOLD such as age>40; repeat the option for more."
+        ),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(help="Also report distances and accuracies within each value of this attribute.")
+    ] = None,
+    fidelity: Annotated[
+        bool, typer.Option("--fidelity", help="Also compare distributions, associations and random queries.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="A folder for evaluation.html and evaluation.json, outside the release. Implies --fidelity."),
+    ] = None,
     json: Json = False,
     dialect: Dialect,
 ) -> None:
-    """Accuracy, balanced accuracy and AUC of classifiers trained on a release, measured on raw test rows."""
+    """Compare a release with raw rows: accuracy of classifiers trained on it, and distances of its margins.
+
+    The figures are computed from raw rows without noise. They are for the data owner only.
+    """
     with err.status("training and testing"):
-        result = evaluate_release(folder, test=test, train=train, table=table, **asdict(dialect))
+        result = evaluate_release(
+            folder,
+            test=test,
+            train=train,
+            table=table,
+            targets=target or (),
+            by=by,
+            fidelity=fidelity,
+            out=out,
+            **asdict(dialect),
+        )
     print_readings(dialect, test, train)
     if json:
         print_json(result)
-    else:
-        print_evaluation(result)
-
-
-def print_evaluation(result: dict[str, Any]) -> None:
-    """Print the scores of each classifier, and the recall of each class below."""
-    commonest = result["commonest"]
-    of = "the raw rows" if commonest["of"] == "train" else "the release"
-    scored = {"pruned tree on the release": result["tree"], "boosting on the release": result["boosting"]}
-    short = {"tree": result["tree"], "boosting": result["boosting"]}
-    if "raw" in result:
-        raw = result["raw"]
-        scored |= {"pruned tree on the raw rows (baseline)": raw["tree"], "boosting on the raw rows": raw["boosting"]}
-        short |= {"tree, raw rows": raw["tree"], "boosting, raw rows": raw["boosting"]}
-    scored["always the commonest class (lower bound)"] = commonest
-    print_table(
-        f"Classifiers trained on {result['table']}.csv",
-        ["classifier", "accuracy", "balanced", "AUC", "weighted"],
-        [[label, *_scores(scores)] for label, scores in scored.items()],
-    )
-    print_table(
-        "Recall of each class",
-        ["class", *short],
-        [
-            [
-                label,
-                *(
-                    _per_cent(scores["recall"][label]) if label in scores["recall"] else "-"
-                    for scores in short.values()
-                ),
-            ]
-            for label in commonest["recall"]
-        ],
-    )
-    print_text(
-        "Balanced: mean recall of the classes. Weighted: balanced, if each class's probability is divided by its share."
-    )
-    print_text(f"The commonest class of {of} is {commonest['class']!r}.")
-    pruning = [
-        f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}"
-        for name, value in result["pruning"].items()
-    ]
-    print_text(f"Pruning of the first tree: {', '.join(pruning)}.")
-    tested = result["test_rows"]
-    print_text(f"{tested['in_domain']:,} of {tested['read']:,} test rows are in the domain. Others are not scored.")
-    print_text("These figures are computed from your raw rows without noise. Do not publish them.", err)
-
-
-def _scores(scores: dict[str, Any]) -> list[str]:
-    auc = "-" if scores["auc"] is None else f"{scores['auc']:.3f}"
-    weighted = _per_cent(scores["balanced_accuracy_weighted"])
-    return [_per_cent(scores["accuracy"]), _per_cent(scores["balanced_accuracy"]), auc, weighted]
-
-
-def _per_cent(share: float) -> str:
-    return f"{100 * share:.2f} %"
+        return
+    print_evaluation(result)
+    if out is not None:
+        print_text(f"For the data owner only: {out / 'evaluation.html'} and {out / 'evaluation.json'}.")
 
 
 def verify(

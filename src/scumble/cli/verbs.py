@@ -56,7 +56,7 @@ VERBS: Mapping[str, Verb] = {
     "evaluate": Verb(
         module="release",
         attribute="evaluate",
-        help="Accuracy, balanced accuracy and AUC of classifiers trained on a release, measured on raw test rows.",
+        help="Compare a release with raw rows: accuracy of classifiers trained on it, and distances of its margins.",
     ),
     "query": Verb(
         module="query",

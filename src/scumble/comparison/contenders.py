@@ -10,7 +10,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from scumble.comparison import binning, peers, several_owners
-from scumble.comparison.one_way import one_way_distances
 from scumble.comparison.source_digest import digest_of_sources
 from scumble.comparison.trials import CodedTable
 from scumble.engines.memory import MemoryEngine
@@ -20,12 +19,13 @@ from scumble.flows.release import run
 from scumble.methods import method_named
 from scumble.mining.benchmark.sample import Sample
 from scumble.mining.benchmark.scores import class_shares, measures, score
+from scumble.mining.fidelity.one_way import one_way_distances
 from scumble.model.schema import Schema
 from scumble.privacy.noise import PaidNoise
 
 OWN = "own"
 """The classifier name for a contender that trains its own model instead of publishing a table."""
-JUDGE = ("scumble.mining.benchmark.scores", "scumble.comparison.one_way", "scumble.engines.memory")
+JUDGE = ("scumble.mining.benchmark.scores", "scumble.mining.fidelity.one_way", "scumble.engines.memory")
 """The modules that every score depends on besides the contender's own code."""
 JOINT_METHOD = "diffgen"
 OWNERS = re.compile(r"together|(?P<way>joint|apart)-(?P<owners>[2-7])")

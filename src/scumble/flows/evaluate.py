@@ -1,22 +1,22 @@
-"""Evaluates a release: trains classifiers on it and measures them on raw rows.
+"""Evaluates a release: compares it with raw rows, and trains classifiers on it that are tested on raw rows.
 
 This is for the data owner. The results depend on raw rows and are not covered by the guarantee of the release.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
-from scumble.engines.coding import code_blocks
 from scumble.engines.number_columns import read_numbers
 from scumble.errors import InputError
 from scumble.files.csv_tables import arrow_table
+from scumble.files.evaluation_files import refuse_release_folder, write_evaluation
 from scumble.flows.load import load_release
+from scumble.flows.public_rows import code_rows, public_schema
 from scumble.model.grid import Grid
 from scumble.model.release import Release
 from scumble.model.schema import Schema
@@ -26,97 +26,103 @@ from scumble.sources import ArrowSource, Dialect, Source, check_columns, open_so
 if TYPE_CHECKING:
     from scumble.mining.benchmark.sample import Sample
 
+NOTICE = "Computed from raw rows without noise, for the data owner only. Do not publish."
+
 
 def evaluate(
     folder: str | Path,
     *,
-    test: Any,
+    test: Any = None,
     train: Any = None,
     table: str | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
     multiline: bool = False,
     classifiers: Sequence[str] = ("tree", "boosting"),
+    targets: Sequence[str] = (),
+    by: str | None = None,
+    fidelity: bool = False,
+    out: str | Path | None = None,
 ) -> dict[str, Any]:
-    """Scores, on the raw rows `test`, of classifiers trained on a release.
+    """Compares a release with raw rows: classifiers trained on it are scored on `test`, and its margins are compared.
 
-    `table` is `table` or `fine`; the default is the recommended table. `train` takes the raw rows behind the release:
-    the same classifiers are then also trained on these, under the key `raw`. Returns plain data: for each classifier
-    its accuracy, AUC, balanced accuracy (`balanced_accuracy`, and `balanced_accuracy_weighted` for class-weighted
-    predictions) and the `recall` of each class, and how many test rows were read and are in the domain: the others are
-    not scored. `commonest` has the same scores for always predicting the commonest class, of the raw rows `train` if
-    these are given, else of the release; `majority` is its accuracy. Raises `InputError` if a table lacks a column of
-    the release. The figures depend on private rows and are not covered by the guarantee of the release.
+    `test` has raw rows to test classifiers on, `train` the raw rows behind the release; give at least one of them.
+    `table` is `table` or `fine`; the default is the recommended table. Returns plain data:
+
+    - For each classifier its accuracy, AUC, balanced accuracy (`balanced_accuracy`, and `balanced_accuracy_weighted`
+      for class-weighted predictions) and the `recall` of each class; under the key `raw`, the same for classifiers
+      trained on `train`. `commonest` has the same scores for always predicting the commonest class, of `train` if it
+      is given, else of the release; `majority` is its accuracy. All this needs a class and `test`.
+    - `test_rows`: how many test rows were read and are in the domain: the others are not scored.
+    - `fidelity`: the distances of the table's margins of one, two and three attributes from those of `train`, or of
+      `test` without it. With `fidelity=True`, also the distribution of each attribute, the associations of all pairs
+      and the errors of random queries.
+    - `targets`: for each attribute named in `targets`, the scores of predicting it. `age>40` predicts whether a number
+      is above a threshold, `age` whether it is above its median.
+    - `by`: distances and accuracies within each value of the attribute `by`.
+
+    `out` is a folder for the same results as evaluation.json and, with everything that `fidelity=True` adds, as
+    evaluation.html; it must not be in a release folder. Raises `InputError` if a table lacks a column of the release.
+    The figures depend on private rows and are not covered by the guarantee of the release.
     """
     # scikit-learn takes a second to import, and no other verb needs it.
-    from scumble.mining.benchmark.scores import commonest_class, score
+    from scumble.flows.class_scores import ClassScores, class_scores, raw_scores, scores_by_target
+    from scumble.flows.fidelity import Compared, details, distances, subgroups
 
     made = load_release(folder)
+    if out is not None:
+        refuse_release_folder(Path(out), Path(folder))
+    if test is None and train is None:
+        raise InputError("There are no raw rows to compare with. Give --test, --train or both.")
+    if targets and test is None:
+        raise InputError("Predicting an attribute needs raw rows to test on. Give --test.")
     chosen = made.table_named(table)
-    published, schema = training_sample(made, chosen), made.tables[chosen]
+    published, schema, public = training_sample(made, chosen), made.tables[chosen], public_schema(made)
     dialect = Dialect(delimiter=delimiter, encoding=encoding, multiline=multiline)
-    tested, read = _counted_sample(open_source(test, dialect=dialect), schema)
-    result = {
-        "table": chosen,
-        "test_rows": {"read": read, "in_domain": len(tested.labels)},
-        **score(published, tested, schema, classifiers=classifiers),
+    tested = None if test is None else code_rows(open_source(test, dialect=dialect), public)
+    source = None if train is None else open_source(train, dialect=dialect)
+    trained = None if source is None else code_rows(source, public)
+    scored, raw = ClassScores(), ClassScores()
+    if tested is not None and schema.target is not None:
+        scored = class_scores(published, schema, tested, trained, classifiers)
+        if source is not None:
+            finest = finest_schema(made.schema, source)
+            raw = raw_scores(source, open_source(test, dialect=dialect), finest, classifiers)
+    true = tested if trained is None else trained
+    assert true is not None
+    compared = Compared(sample=published, published=schema, true=true)
+    result = {"notice": NOTICE, "table": chosen, **scored.scores}
+    if tested is not None:
+        result["test_rows"] = {"read": tested.read, "in_domain": tested.rows}
+    if raw.scores:
+        result["raw"] = raw.scores
+    result["fidelity"] = {
+        "of": "test" if trained is None else "train",
+        "records": true.rows,
+        **distances(compared.released, compared.binned, public),
+        **(details(compared, tested) if fidelity or out is not None else {}),
     }
-    commonest = {"of": "release", **commonest_class(published, tested, schema)}
-    if train is not None:
-        source = open_source(train, dialect=dialect)
-        # Noise can make another class the commonest of a release, so the raw rows decide if they are given.
-        commonest = {"of": "train", **commonest_class(_sample(source, schema), tested, schema)}
-        fine = finest_schema(made.schema, source)
-        raw = score(
-            _sample(source, fine),
-            _sample(open_source(test, dialect=dialect), fine),
-            fine,
-            classifiers=classifiers,
-        )
-        result["raw"] = raw
-    return {**result, "majority": commonest["accuracy"], "commonest": commonest}
+    if targets and tested is not None:
+        result["targets"] = scores_by_target(targets, published, schema, tested, trained, classifiers)
+    if by is not None:
+        result["by"] = subgroups(compared, by, tested, scored.correct, raw.correct)
+    if out is not None:
+        write_evaluation(result, made, Path(out))
+    return result
 
 
 def training_sample(release: Release, table: str | None = None) -> "Sample":
     """The training data of a miner, by default the recommended table, coded by its schema: cells weighted by their
     counts, the fine rows, or published records."""
+    from scumble.flows.class_scores import sample_of
     from scumble.mining.benchmark.sample import sample_of_counts
 
     chosen = release.table_named(table)
     rows = release.rows_of(chosen)
     if rows is None:
         return sample_of_counts(release.schema, release.cells.count)
-    return _sample(ArrowSource(table=arrow_table(rows)), release.tables[chosen].of_published_rows)
-
-
-def _sample(source: Source, schema: Schema) -> "Sample":
-    """All rows of a source that are in the domain, coded by a schema."""
-    return _counted_sample(source, schema)[0]
-
-
-def _counted_sample(source: Source, schema: Schema) -> "tuple[Sample, int]":
-    """The rows of a source that are in the domain, and how many rows were read."""
-    from scumble.mining.benchmark.sample import Sample
-
-    check_columns(source, schema.columns)
-    read = 0
-
-    def counted() -> Iterator[pa.RecordBatch]:
-        nonlocal read
-        for batch in source.batches(schema.columns):
-            read += batch.num_rows
-            yield batch
-
-    blocks = list(code_blocks(counted(), schema))
-    columns = {
-        attribute.name: np.concatenate([block[place] for block in blocks] or [np.zeros(0, dtype=np.uint8)])
-        for place, attribute in enumerate(schema.attributes)
-    }
-    codes = np.stack([columns[attribute.name].astype(np.int64) for attribute in schema.predictors], axis=1)
-    if schema.target is None:
-        raise InputError("The release has no class to predict. Evaluate a release made with a `target`.")
-    sample = Sample(codes=codes, labels=columns[schema.target].astype(np.int64), weights=None)
-    return sample, read
+    schema = release.tables[chosen].of_published_rows
+    return sample_of(code_rows(ArrowSource(table=arrow_table(rows)), schema), schema)
 
 
 def finest_schema(published: Schema, source: Source) -> Schema:

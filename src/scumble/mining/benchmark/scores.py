@@ -13,7 +13,8 @@ The first is low and the second high for a table that has learned to rank record
 largest probability. Both are low for a table that has lost the rare class.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from scumble.model.counts import Floats, Integers
 from scumble.model.schema import Schema
 
 __all__ = [
+    "Predicted",
     "Sample",
     "accuracy",
     "area_under_curve",
@@ -37,13 +39,23 @@ __all__ = [
     "commonest_class",
     "majority_accuracy",
     "measures",
+    "predict",
     "recalls",
     "score",
+    "scores_of",
     "weighted_predictions",
 ]
 
 ROUNDING = 1e-9
 """Weighted probabilities this close, relative to the larger one, differ by rounding only."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Predicted:
+    """The predicted probability of each class for every test row with a positive count, and how the tree was pruned."""
+
+    probabilities: Floats
+    pruning: Mapping[str, Any] | None
 
 
 def score(
@@ -53,6 +65,24 @@ def score(
 
     Returns `{"tree": {...}, "boosting": {...}, "pruning": {...}}` with the `measures` of each classifier. The test
     sample influences nothing but the scores. With an empty training sample the first class is predicted.
+    """
+    return scores_of(predict(train, test, schema, classifiers=classifiers), train, test, schema)
+
+
+def scores_of(predicted: Mapping[str, Predicted], train: Sample, test: Sample, schema: Schema) -> dict[str, Any]:
+    """What `score` returns, for predictions that are known already."""
+    labels, counts = _records(test)
+    shares = class_shares(train, len(schema.classes))
+    result: dict[str, Any] = {}
+    for name, each in predicted.items():
+        result[name] = measures(each.probabilities, labels, counts, shares=shares, classes=schema.classes)
+        if each.pruning is not None:
+            result["pruning"] = dict(each.pruning)
+    return result
+
+
+def predict(train: Sample, test: Sample, schema: Schema, *, classifiers: Iterable[str]) -> dict[str, Predicted]:
+    """Train each classifier on one sample and predict the classes of the other, both coded by the same schema.
 
     Training uses one thread: releases are small, and on a busy machine synchronizing threads was up to fifty times
     slower.
@@ -65,20 +95,16 @@ def score(
         classes=len(schema.classes),
     )
     check_fit(test, schema)
-    labels, counts = _records(test)
+    _records(test)
     features = encode(test.codes[test.counts > 0], schema)
-    shares = class_shares(train, len(schema.classes))
-    result: dict[str, Any] = {}
+    predicted = {}
     for name in classifiers:
         if name not in CLASSIFIERS:
             raise InputError(f"Unknown classifier {name!r}. Available: {', '.join(CLASSIFIERS)}.")
         with threadpool_limits(limits=1, user_api="openmp"):
             trained = CLASSIFIERS[name](rows)
-            probabilities = trained.probabilities(features)
-        result[name] = measures(probabilities, labels, counts, shares=shares, classes=schema.classes)
-        if trained.pruning is not None:
-            result["pruning"] = dict(trained.pruning)
-    return result
+            predicted[name] = Predicted(probabilities=trained.probabilities(features), pruning=trained.pruning)
+    return predicted
 
 
 def measures(

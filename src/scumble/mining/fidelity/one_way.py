@@ -9,7 +9,7 @@ It is measured at two resolutions: for every value of the public schema, and wit
 most twenty bins of equal width, as in a histogram. A published value that covers several values of the schema (an
 interval, a node of a taxonomy) counts evenly for each of them, because the table does not say more.
 
-Use it on public tables only: it compares with raw rows, without noise.
+The result is for the owner of the raw rows, or for public tables: it is computed without noise.
 """
 
 from collections.abc import Mapping
@@ -24,6 +24,8 @@ from scumble.model.domain import Domain
 from scumble.model.schema import Schema
 from scumble.model.values import recoding
 
+Columns = Mapping[str, npt.NDArray[np.integer]]
+"""The codes of some rows, for each attribute."""
 MOST_BINS = 20
 
 
@@ -47,9 +49,7 @@ class OneWayDistances:
 
 def one_way_distances(table: Sample, published: Schema, rows: Block, schema: Schema) -> OneWayDistances:
     """The one-way distances of a published table, coded by its published schema, from raw rows in the public one."""
-    target = str(published.target)
-    columns = {attribute.name: table.codes[:, place] for place, attribute in enumerate(published.predictors)}
-    columns[target] = table.labels
+    columns = columns_of(table, published)
     binned, full = {}, {}
     for attribute, raw in zip(schema.attributes, rows, strict=True):
         domain, name = attribute.domain, attribute.name
@@ -59,6 +59,12 @@ def one_way_distances(table: Sample, published: Schema, rows: Block, schema: Sch
         full[name] = total_variation(shown, true)
         binned[name] = total_variation(_summed(bins, shown), _summed(bins, true))
     return OneWayDistances(binned_by_attribute=binned, full_by_attribute=full)
+
+
+def columns_of(table: Sample, schema: Schema) -> Columns:
+    """The codes of each attribute of a sample, the class included."""
+    columns = {attribute.name: table.codes[:, place] for place, attribute in enumerate(schema.predictors)}
+    return columns if schema.target is None else {**columns, schema.target: table.labels}
 
 
 def spread_marginal(column: npt.NDArray[np.integer], counts: Integers, domain: Domain, published: Domain) -> Floats:

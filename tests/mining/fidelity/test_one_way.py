@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scumble.comparison.one_way import MOST_BINS, equal_width_bins, one_way_distances, total_variation
 from scumble.mining.benchmark.sample import Sample
+from scumble.mining.fidelity.one_way import MOST_BINS, equal_width_bins, one_way_distances, total_variation
 from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Tree
