@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from scumble.flows.class_scores import class_scores, sample_of, scores_by_target
-from scumble.flows.fidelity import MOST_IN_HEAT_MAP, QUERIES, Compared, binned_rows, details, distances, subgroups
+from scumble.flows.fidelity import MOST_IN_HEAT_MAP, QUERIES, ComparedTables, binned_rows, details, distances, subgroups
 from scumble.flows.public_rows import PublicRows
 from scumble.mining.benchmark.sample import Sample
 from scumble.model.grid import Grid
@@ -33,8 +33,8 @@ def rows(number: int, seed: int, schema: Schema = SCHEMA) -> PublicRows:
     return PublicRows(schema=schema, columns=columns, read=number)
 
 
-def compared(released: PublicRows, true: PublicRows) -> Compared:
-    return Compared(sample=sample_of(released, released.schema), published=released.schema, true=true)
+def compared(released: PublicRows, true: PublicRows) -> ComparedTables:
+    return ComparedTables(sample=sample_of(released, released.schema), published=released.schema, true=true)
 
 
 def test_a_copy_of_the_raw_rows_has_no_error() -> None:
@@ -93,7 +93,7 @@ def test_without_a_class_there_are_distances_and_targets() -> None:
     true, test = rows(300, 1, schema), rows(100, 2, schema)
     sample = sample_of(true, schema)
     assert isinstance(sample, Sample) and not sample.labels.any()
-    both = Compared(sample=sample, published=schema, true=true)
+    both = ComparedTables(sample=sample, published=schema, true=true)
     assert distances(both.released, binned_rows(true), schema)["three_way"]["available"] == 1
     found = scores_by_target(["ill", "age>25"], sample, schema, test, None, ["tree"])
     assert min(found[text]["tree"]["accuracy"] for text in found) > 0.9

@@ -67,7 +67,7 @@ def evaluate(
     """
     # scikit-learn takes a second to import, and no other verb needs it.
     from scumble.flows.class_scores import ClassScores, class_scores, raw_scores, scores_by_target
-    from scumble.flows.fidelity import Compared, details, distances, subgroups
+    from scumble.flows.fidelity import ComparedTables, details, distances, subgroups
 
     made = load_release(folder)
     if out is not None:
@@ -90,7 +90,7 @@ def evaluate(
             raw = raw_scores(source, open_source(test, dialect=dialect), finest, classifiers)
     true = tested if trained is None else trained
     assert true is not None
-    compared = Compared(sample=published, published=schema, true=true)
+    compared = ComparedTables(sample=published, published=schema, true=true)
     result = {"notice": NOTICE, "table": chosen, **scored.scores}
     if tested is not None:
         result["test_rows"] = {"read": tested.read, "in_domain": tested.rows}

@@ -22,7 +22,7 @@ from scumble.mining.fidelity.one_way import (
     spread_marginal,
     total_variation,
 )
-from scumble.mining.fidelity.workload import SMALLEST_SHARE, QueryAnswer, quantiles, random_queries
+from scumble.mining.fidelity.workload import SMALLEST_SHARE, CheckedQuery, quantiles, random_queries
 from scumble.model.counts import Floats
 from scumble.model.schema import Attribute, Schema
 from scumble.privacy.noise import simulation
@@ -36,7 +36,7 @@ MOST_IN_HEAT_MAP = 40
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compared:
+class ComparedTables:
     """A published table and the raw rows it is compared with, both with the attributes of the public schema."""
 
     sample: Sample
@@ -76,7 +76,7 @@ def _distance(each: MarginDistance) -> dict[str, Any]:
     return {**plain, "largest": largest}
 
 
-def details(compared: Compared, test: PublicRows | None) -> dict[str, Any]:
+def details(compared: ComparedTables, test: PublicRows | None) -> dict[str, Any]:
     """What takes a few seconds: distributions, associations and the error of random queries.
 
     With test rows that are not the compared ones, also the distances of these: what another sample of the same people
@@ -93,7 +93,7 @@ def details(compared: Compared, test: PublicRows | None) -> dict[str, Any]:
     return found
 
 
-def _attribute(compared: Compared, attribute: Attribute) -> dict[str, Any]:
+def _attribute(compared: ComparedTables, attribute: Attribute) -> dict[str, Any]:
     """The shares of an attribute's values, true and published: of categories each value, of numbers each bin."""
     domain, name = attribute.domain, attribute.name
     weights = compared.sample.counts
@@ -115,7 +115,7 @@ def _attribute(compared: Compared, attribute: Attribute) -> dict[str, Any]:
     }
 
 
-def _associations(compared: Compared) -> dict[str, Any]:
+def _associations(compared: ComparedTables) -> dict[str, Any]:
     names = compared.true.schema.names[:MOST_IN_HEAT_MAP]
     true, released = (associations(table, names) for table in (compared.binned, compared.released))
     pairs = np.tril_indices(len(names), -1)
@@ -129,13 +129,13 @@ def _associations(compared: Compared) -> dict[str, Any]:
     }
 
 
-def _queries(compared: Compared) -> dict[str, Any]:
+def _queries(compared: ComparedTables) -> dict[str, Any]:
     schema = compared.true.schema
     draw = simulation(SEED)
     ones = np.ones(compared.true.rows)
     weights = compared.sample.counts.astype(np.float64)
     answered = [
-        QueryAnswer(
+        CheckedQuery(
             words=query.words,
             true=query.share(compared.true.columns, schema, schema, ones),
             released=query.share(compared.columns, compared.published, schema, weights),
@@ -156,7 +156,7 @@ def _queries(compared: Compared) -> dict[str, Any]:
 
 
 def subgroups(
-    compared: Compared, name: str, test: PublicRows | None, correct: Correct, raw_correct: Correct
+    compared: ComparedTables, name: str, test: PublicRows | None, correct: Correct, raw_correct: Correct
 ) -> dict[str, Any]:
     """The distances within each value of an attribute, and the accuracy of each classifier in it.
 
@@ -191,7 +191,7 @@ def subgroups(
     return {"attribute": name, "groups": lines, "left_out": _left_out(compared, grouping, len(groups))}
 
 
-def _left_out(compared: Compared, grouping: Grouping, listed: int) -> int:
+def _left_out(compared: ComparedTables, grouping: Grouping, listed: int) -> int:
     """How many groups with records are not listed, because there are too many."""
     present: Sequence[int] = np.unique(grouping.group_of[compared.true.columns[grouping.name]]).tolist()
     return len(present) - listed

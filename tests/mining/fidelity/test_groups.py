@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from scumble.errors import InputError
-from scumble.mining.fidelity.groups import MOST_GROUPS, Group, Grouping, group_distances
+from scumble.mining.fidelity.groups import MOST_GROUPS, Grouping, Subgroup, group_distances
 from scumble.mining.fidelity.margins import BinnedTable
 from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Outside, Schema
@@ -24,7 +24,7 @@ def schema_of(wards: Tree) -> Schema:
     )
 
 
-def found(published: Schema, rows: list[tuple[int, int]], true: list[tuple[int, int]]) -> list[Group]:
+def found(published: Schema, rows: list[tuple[int, int]], true: list[tuple[int, int]]) -> list[Subgroup]:
     public = schema_of(WARDS)
     shown, raw = ({"ward": each[:, 0], "ill": each[:, 1]} for each in (np.array(rows), np.array(true)))
     return group_distances(

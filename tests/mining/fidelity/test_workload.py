@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from scumble.mining.fidelity.workload import SMALLEST_SHARE, QueryAnswer, RandomQuery, random_queries
+from scumble.mining.fidelity.workload import SMALLEST_SHARE, CheckedQuery, RandomQuery, random_queries
 from scumble.model.grid import Grid
 from scumble.model.ordered import Ordered
 from scumble.model.schema import Attribute, Outside, Schema
@@ -76,5 +76,5 @@ def test_a_generalized_value_counts_evenly() -> None:
 
 
 def test_relative_errors_of_rare_answers_are_relative_to_one_in_a_thousand() -> None:
-    assert QueryAnswer(words="", true=0.5, released=0.4).relative_error == pytest.approx(0.2)
-    assert QueryAnswer(words="", true=0.0, released=0.002).relative_error == pytest.approx(0.002 / SMALLEST_SHARE)
+    assert CheckedQuery(words="", true=0.5, released=0.4).relative_error == pytest.approx(0.2)
+    assert CheckedQuery(words="", true=0.0, released=0.002).relative_error == pytest.approx(0.002 / SMALLEST_SHARE)

@@ -42,7 +42,7 @@ class Grouping:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Group:
+class Subgroup:
     """A subgroup: its share of the true records and of the published table, and the distances within it."""
 
     place: int
@@ -63,7 +63,7 @@ def group_distances(
     true_columns: Columns,
     true: BinnedTable,
     schema: Schema,
-) -> list[Group]:
+) -> list[Subgroup]:
     """The groups with true records, the largest ones if they are many, in the order of the domain.
 
     The attribute itself, which is constant within a group, is left out of the distances.
@@ -86,7 +86,7 @@ def group_distances(
         parts = released.weighted(member), true.weighted((group == place).astype(np.float64))
         distances = margin_distances(*parts, others, ways=(1, 2))
         found.append(
-            Group(
+            Subgroup(
                 place=place,
                 label=grouping.labels[place],
                 records=int(records[place]),

@@ -85,7 +85,7 @@ def _span(attribute: Attribute, low: int, high: int) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class QueryAnswer:
+class CheckedQuery:
     """A query with the true share of records and the published one."""
 
     words: str
