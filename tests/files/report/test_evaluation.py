@@ -99,7 +99,7 @@ def test_a_page_is_well_formed_self_contained_and_for_the_owner(found: dict[str,
     assert not {"src", "href", "style"} & named
     assert not [name for name in named if name.startswith("on")]
     assert page.text.count("For the owner only.") == 2, "at the top and at the end"
-    for words in ("0.045", "1,000 of 4,950", "12,345 records", "0.25", "200 random conditions", "3 other values"):
+    for words in ("0.045", "1,000 of 4,950", "12,345 records", "0.25", "200 random conditions", "4 other values"):
         assert words in page.text
     assert ("Predicting the class" in page.text) == ("tree" in found)
     assert ("Predicting other attributes" in page.text) == ("targets" in found)
