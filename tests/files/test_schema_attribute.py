@@ -1,5 +1,7 @@
 """The entry of one attribute: its data reads back as the same attribute, and wrong entries are refused with advice."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +9,7 @@ from strategies import attributes
 
 from scumble.errors import InputError
 from scumble.files.schema_attribute import AttributePart, attribute_data, attribute_from
-from scumble.files.schema_file import parse_schema, schema_text
+from scumble.files.schema_file import parse_schema, read_schema, schema_text
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.values import code_of
@@ -81,7 +83,7 @@ def test_numbers_have_a_default_for_the_whole_file() -> None:
         ("{date: {from: 2023-02-30, to: 2024-01-01, step: year}}", "'2023-02-30' is not a date"),
         ("{date: {from: 2023-01-01, to: 2024-01-01, step: week}}", "step"),
         ("{prefix: {levels: [1]}}", "give exactly one of codes, csv, pattern"),
-        ("{prefix: {levels: [1], csv: absent.csv}}", "absent.csv cannot be read"),
+        ("{prefix: {levels: [1], csv: absent.csv}}", "names the file 'absent.csv', but this schema must be complete"),
         ("{numeric: {tree: {'[0,9)': {'[0,5)': , '[6,9)': }}}}", "do not tile"),
         ("{numeric: {tree: {'[0,9)': }, low: 1}}", "or a tree of intervals"),
         ("{classes: [a], numbers: {decimal: ','}}", "numbers says how a numeric attribute is written"),
@@ -92,3 +94,27 @@ def test_numbers_have_a_default_for_the_whole_file() -> None:
 def test_wrong_entries_are_refused_with_advice(entry: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
         parsed(entry)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("absent.csv", "absent.csv cannot be read"),
+        ("../codes.csv", "'../codes.csv' leads out of the folder"),
+        ("/etc/passwd", "'/etc/passwd' leads out of the folder"),
+        ("linked/codes.csv", "leads out of the folder"),
+        ("link.csv", "it is a symbolic link"),
+        ("folder", "Is a directory"),
+    ],
+)
+def test_a_schema_names_only_files_in_its_folder(tmp_path: Path, name: str, words: str) -> None:
+    here = tmp_path / "here"
+    (here / "folder").mkdir(parents=True)
+    (tmp_path / "codes.csv").write_text("A1\n", encoding="utf-8")
+    (here / "linked").symlink_to(tmp_path)
+    (here / "link.csv").symlink_to(tmp_path / "codes.csv")
+    (here / "schema.yaml").write_text(
+        f"scumble: schema/1\nattributes: {{x: {{prefix: {{levels: [1], csv: {name}}}}}}}\n", encoding="utf-8"
+    )
+    with pytest.raises(InputError, match=words):
+        read_schema(here / "schema.yaml")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scumble.files.schema_file import json_schema, load_yaml, parse_schema, schema_text
+from scumble.files.schema_file import json_schema, parse_schema, parse_yaml, schema_text
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "schema.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)
@@ -30,7 +30,7 @@ def test_every_key_is_documented() -> None:
 
 
 def test_every_key_has_an_example() -> None:
-    shown = {key for text in EXAMPLES for key in keys_of(load_yaml(text, "an example"))}
+    shown = {key for text in EXAMPLES for key in keys_of(parse_yaml(text, "an example"))}
     assert keys_of_the_format() <= shown
 
 

@@ -20,7 +20,7 @@ from scumble import datasets
 from scumble.engines.coding import code_blocks
 from scumble.errors import InputError
 from scumble.files.schema_draft import DRAFT_HEADING
-from scumble.files.schema_file import load_yaml, parse_schema, schema_text
+from scumble.files.schema_file import parse_schema, parse_yaml, schema_text
 from scumble.flows.column_guesses import FEWEST_KEYS, MOST_CATEGORIES
 from scumble.flows.draft import draft, draft_of, draft_schema
 from scumble.model.grid import Grid
@@ -275,7 +275,7 @@ def entry_of(values: list[object]) -> tuple[dict[str, Any], str]:
     """The entry of a column as it is read back, without `unconfirmed`, and its comment. No row is lost with it."""
     table = pa.table({"other": ["x", "y"] * len(values), "here": [*values, *values]})
     made = draft(table)
-    read = load_yaml(made.text(), "the draft")["attributes"]["here"]
+    read = parse_yaml(made.text(), "the draft")["attributes"]["here"]
     assert read.pop("unconfirmed") == "true"
     checked = scumble.check_rows(made.schema, table)
     assert (checked.kept, checked.attributes[-1].off_domain) == (len(table), 0)

@@ -26,6 +26,7 @@ from scumble.auditing.neighbours import CodedRows, Pair, varied
 from scumble.auditing.outcomes import Draws, together
 from scumble.errors import InputError
 from scumble.flows.progress import Progress
+from scumble.foreign.documents import read_json
 from scumble.privacy.noise import simulation
 
 CHUNK = 2_000
@@ -223,7 +224,7 @@ class _State:
         if path is None or not path.exists():
             return None
         try:
-            plain = json.loads(path.read_text("utf-8"))
+            plain = read_json(path, finite=False)
             state = cls(
                 identity=plain["identity"],
                 pair=Pair.from_json(plain["pair"]),

@@ -10,6 +10,7 @@ from scumble.cli.options import TABLE, Json, SchemaFile, with_csv_options
 from scumble.cli.output import err, print_json, print_readings, print_text, progress_bar
 from scumble.errors import InputError
 from scumble.flows.perturb import perturb as perturb_table
+from scumble.foreign.files import read_bytes
 from scumble.model.dialect import Dialect
 
 
@@ -105,7 +106,7 @@ def _pairs(text: str, option: str) -> dict[str, str]:
 
 def _secret(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_bytes(path, follow_links=True)
     except OSError as error:
         raise InputError(
             f"The secret {path} cannot be read: {error.strerror}. Make one: `head -c 32 /dev/urandom > FILE`."

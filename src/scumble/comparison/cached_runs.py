@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from scumble.flows.progress import Progress
+from scumble.foreign.documents import read_json
 
 T = TypeVar("T")
 Compute = Callable[[Mapping[str, Any]], Mapping[str, Any]]
@@ -37,7 +38,7 @@ def keep(path: Path, result: Mapping[str, Any]) -> None:
 def recall(path: Path) -> dict[str, Any] | None:
     """A cached result, or None."""
     try:
-        return dict(json.loads(path.read_text("utf-8")))
+        return dict(read_json(path, finite=False))
     except FileNotFoundError:
         return None
 

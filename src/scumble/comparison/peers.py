@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from scumble.comparison.binning import USUAL_BINS, Bins, public_bins
 from scumble.errors import InputError, ScumbleError
+from scumble.foreign.files import read_bytes
 from scumble.model.budget import parse_budget
 from scumble.model.counts import Integers
 from scumble.model.schema import Schema
@@ -204,7 +205,7 @@ def _interpreter(peer: Peer) -> Path:
 
 def _key(peer: Peer, job: Mapping[str, Integers], epsilon: str, seed: int) -> str:
     pins = peers_folder() / f"requirements-{peer.environment}.txt"
-    digest = hashlib.sha256(pins.read_bytes() if pins.exists() else b"")
+    digest = hashlib.sha256(read_bytes(pins, follow_links=True) if pins.exists() else b"")
     digest.update(json.dumps([peer.method, epsilon, DELTA, seed, {name: job[name].shape for name in job}]).encode())
     for values in job.values():
         digest.update(values.tobytes())

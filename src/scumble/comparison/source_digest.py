@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import scumble
+from scumble.foreign.files import read_bytes
 
 
 @cache
@@ -19,7 +20,7 @@ def digest_of_sources(*modules: str) -> str:
         name = waiting.pop()
         path = root.joinpath(*name.split(".")).with_suffix(".py")
         if name not in found and path.exists():
-            found[name] = path.read_bytes()
+            found[name] = read_bytes(path, follow_links=True)
             waiting += _imported(found[name])
     digest = hashlib.sha256()
     for name in sorted(found):

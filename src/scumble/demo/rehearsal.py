@@ -1,6 +1,5 @@
 """Rehearse a joint release on one machine: one process for each party, real connections, generated rows."""
 
-import json
 import socket
 import subprocess
 import sys
@@ -23,6 +22,8 @@ from scumble.files.release_folder import file_hash
 from scumble.flows.join import state_folder
 from scumble.flows.join_plan import prepare, write_agreement
 from scumble.flows.plan import schema_of
+from scumble.foreign.documents import read_json
+from scumble.foreign.files import read_text
 from scumble.joint.session.agreement import Address, read_agreement
 from scumble.joint.session.state import answers_so_far
 from scumble.model.grid import Grid
@@ -143,11 +144,11 @@ def _run_all(
                     progress(name, answers_so_far(state_folder(folder / name, None)), answers)
         failed = [name for name, process in running.items() if process.returncode]
         if failed:
-            last = (folder / f"{failed[0]}.log").read_text().strip().splitlines()[-1:]
+            last = read_text(folder / f"{failed[0]}.log").strip().splitlines()[-1:]
             raise ScumbleError(f"{failed[0]} failed: {' '.join(last).removeprefix('error: ')}")
         if len({file_hash(folder / name / "counts.csv") for name in commands}) > 1:
             raise ScumbleError("The parties did not publish the same counts. This is a bug; please report it.")
-        return {name: json.loads((folder / f"{name}.json").read_text()) for name in commands}
+        return {name: read_json(folder / f"{name}.json") for name in commands}
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

@@ -19,6 +19,7 @@ from scumble.files.csv_tables import (
     label_codes,
     write_csv,
 )
+from scumble.foreign.files import open_file
 from scumble.model.counts import Integers
 from scumble.model.release import CellRelease
 from scumble.model.schema import PUBLISHED_COLUMNS, Schema
@@ -60,7 +61,8 @@ def read_counts(path: Path, schema: Schema, resolution: int, variance: float) ->
     types = {**dict.fromkeys(names, pa.string()), **dict(kinds)}
     try:
         options = pacsv.ConvertOptions(column_types=types, strings_can_be_null=False)
-        table = pacsv.read_csv(path, convert_options=options, parse_options=PARSING)
+        with open_file(path) as file:
+            table = pacsv.read_csv(file, convert_options=options, parse_options=PARSING)
     except (pa.ArrowInvalid, OSError) as error:
         raise CheckError(f"{path} cannot be read as counts: {error}. Ask for the release again.") from error
     entries = math.prod(attribute.domain.size for attribute in schema.predictors) * len(schema.classes)
@@ -111,12 +113,15 @@ def check_table(path: Path, release: CellRelease, expected: Integers) -> None:
     found = np.zeros(release.count.size, dtype=np.int64)
     options = pacsv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
     try:
-        with pacsv.open_csv(path, convert_options=options, parse_options=PARSING) as reader:
+        with (
+            open_file(path) as file,
+            pacsv.open_csv(file, convert_options=options, parse_options=PARSING) as reader,
+        ):
             if reader.schema.names != names:
                 raise CheckError("table.csv does not have the columns of schema.yaml. Do not trust this folder.")
             for batch in reader:
                 found += np.bincount(_entries(batch, release.schema), minlength=len(found))
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowInvalid, OSError) as error:
         raise CheckError(f"table.csv cannot be read by schema.yaml: {error}. Do not trust this folder.") from error
     if not np.array_equal(found, expected.ravel()):
         raise CheckError("The rows of table.csv differ from counts.csv. Do not trust this folder.")

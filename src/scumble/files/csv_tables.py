@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from scumble.errors import CheckError
+from scumble.foreign.files import open_file
 from scumble.model.counts import Integers, digits_of
 from scumble.model.schema import Schema
 from scumble.model.values import NOWHERE, Column
@@ -90,7 +91,8 @@ def read_rows(path: Path, types: Mapping[str, pa.DataType]) -> dict[str, Column]
     """Read the rows of a table that must have exactly the columns in `types`."""
     try:
         options = pacsv.ConvertOptions(column_types=types, strings_can_be_null=False)
-        table = pacsv.read_csv(path, convert_options=options, parse_options=PARSING)
+        with open_file(path) as file:
+            table = pacsv.read_csv(file, convert_options=options, parse_options=PARSING)
     except (pa.ArrowInvalid, OSError) as error:
         raise CheckError(f"{path} cannot be read as rows: {error}. Ask for the release again.") from error
     if set(table.column_names) != set(types):

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from scumble.errors import InputError
+from scumble.foreign.files import read_text
 from scumble.model.taxonomy import Node, Tree
 
 
 def read_hierarchy(path: Path) -> Tree:
     """Read a taxonomy from ARX's format. Fields are separated by semicolons, or by commas if there is no semicolon."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_text(path, encoding="utf-8-sig")
     except FileNotFoundError:
         raise InputError(f"The hierarchy file {path} does not exist. Paths are relative to the schema file.") from None
     except (OSError, UnicodeDecodeError) as error:

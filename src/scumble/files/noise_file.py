@@ -8,7 +8,6 @@ their defaults.
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,8 @@ from typing import Any
 from scumble.errors import InputError
 from scumble.files.schema_file import FORMAT as SCHEMA_FORMAT
 from scumble.files.schema_file import schema_data, schema_from
+from scumble.foreign.documents import read_json
+from scumble.foreign.numbers import parse_decimal, parse_fraction, shown
 from scumble.model.budget import budget_text
 from scumble.model.local.noise_model import NoiseModel
 from scumble.model.local.randomizers import RANDOMIZERS, Randomizer, parse_confidence
@@ -34,7 +35,7 @@ def write_noise(noise: NoiseModel, path: Path) -> None:
 def read_noise(path: Path) -> NoiseModel:
     """Read a noise model from its file."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = read_json(path)
     except (FileNotFoundError, NotADirectoryError):
         where = f"{path.parent} has no {path.name}" if path.parent.is_dir() else f"{path.parent} is not a folder"
         raise InputError(f"{where}, so there is no noise model. Give a folder that `scumble perturb` wrote.") from None
@@ -59,7 +60,7 @@ def noise_from(data: Any) -> NoiseModel:
     """A noise model from what `noise_data` gives, or from what files of the older format hold."""
     try:
         if data["scumble"] not in (FORMAT, OLDER_FORMAT):
-            raise InputError(f"The noise model has format {data['scumble']!r}, not {FORMAT!r}. Update scumble.")
+            raise InputError(f"The noise model has format {shown(data['scumble'])}, not {FORMAT!r}. Update scumble.")
         entries = data["attributes"]
         stated = data["schema"] if data["scumble"] == FORMAT else _older_schema(data["target"], entries)
         return NoiseModel(
@@ -99,10 +100,10 @@ def _plain(value: Any) -> Any:
 def _read_randomizer(entry: Mapping[str, Any]) -> Randomizer:
     readers: dict[str, Callable[[Any], Any]] = {
         "refine": int,
-        "edges": lambda edges: tuple(Decimal(edge) for edge in edges),
+        "edges": lambda edges: tuple(parse_decimal(edge) for edge in edges),
     }
     kind = RANDOMIZERS[entry["kind"]]
-    return kind(**{field.name: readers.get(field.name, Fraction)(entry[field.name]) for field in fields(kind)})
+    return kind(**{field.name: readers.get(field.name, parse_fraction)(entry[field.name]) for field in fields(kind)})
 
 
 def check_noise(noise: NoiseModel, schema: Schema) -> None:

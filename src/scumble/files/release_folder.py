@@ -15,7 +15,9 @@ from scumble.errors import BudgetError, InputError, MalformedEntry
 from scumble.files.kinds import kind_named, kind_of
 from scumble.files.kinds.kind import R, ReleaseKind
 from scumble.files.report.pages import miners_page, report_page
-from scumble.files.schema_file import read_schema, write_schema
+from scumble.files.schema_file import read_published_schema, write_schema
+from scumble.foreign.documents import read_json
+from scumble.foreign.files import open_file
 from scumble.model.guarantee_json import to_json
 from scumble.model.plan import Plan
 from scumble.model.release import Release
@@ -90,14 +92,14 @@ def manifest_hash(manifest: Mapping[str, Any]) -> str:
 
 def file_hash(path: Path) -> str:
     """The SHA-256 of a file."""
-    with path.open("rb") as file:
+    with open_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Read release.json and check that this version reads its format."""
     try:
-        manifest = json.loads((folder / "release.json").read_text(encoding="utf-8"))
+        manifest = read_json(folder / "release.json", finite=False)
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"{folder} has no release.json. Give the folder that `scumble release` wrote.") from None
     except (OSError, ValueError) as error:
@@ -133,10 +135,13 @@ def _stated_kind(folder: Path, manifest: Mapping[str, Any]) -> ReleaseKind[Any]:
 
 
 def _read_as(kind: ReleaseKind[R], folder: Path, manifest: Mapping[str, Any]) -> R:
-    schema = read_schema(folder / "schema.yaml")
+    schema = read_published_schema(folder / "schema.yaml")
     try:
         return kind.read(folder, manifest, _common(manifest, schema))
-    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, OSError, BudgetError) as error:
+    except (
+        *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError),
+        *(RecursionError, MemoryError, OSError, BudgetError),
+    ) as error:
         raise _misstated(folder, error) from error
 
 

@@ -13,12 +13,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
-from ruamel.yaml.error import YAMLError
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString, SingleQuotedScalarString
 
 from scumble.errors import InputError
 from scumble.files.schema_attribute import KINDS, AttributePart, MissingPart, attribute_data, attribute_from
 from scumble.files.schema_kinds import BooleanPart, DatePart, EntryPart, NumbersPart, NumericPart, PrefixPart
+from scumble.foreign.files import read_text
+from scumble.foreign.yaml_text import parse_yaml
 from scumble.model.guarantee import Unit
 from scumble.model.notation import PLAIN
 from scumble.model.schema import Schema
@@ -76,11 +77,15 @@ def read_schema(path: Path) -> Schema:
     return parse_schema(read_schema_text(path), folder=path.parent, name=str(path))
 
 
-def read_schema_text(path: Path) -> str:
+def read_published_schema(path: Path) -> Schema:
+    """Read a schema file of a release folder: not through a link, and it may not name other files."""
+    return parse_schema(read_schema_text(path, follow_links=False), name=str(path))
+
+
+def read_schema_text(path: Path, *, follow_links: bool = True) -> str:
     """The text of a schema file, with its line ends. Raises `InputError` if it cannot be read."""
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            return file.read()
+        return read_text(path, follow_links=follow_links)
     except FileNotFoundError:
         raise InputError(f"The schema file {path} does not exist. `scumble schema draft DATA` drafts one.") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -88,30 +93,15 @@ def read_schema_text(path: Path) -> str:
 
 
 def parse_schema(text: str, *, folder: Path | None = None, name: str = "the schema") -> Schema:
-    """Read a schema from text."""
-    data = load_yaml(text, name)
+    """Read a schema from text. Files that it names are in `folder`; without a folder it may not name any."""
+    data = parse_yaml(text, name)
     if not isinstance(data, Mapping):
         raise InputError(f"{name} is not a mapping. Start it with `scumble: {FORMAT}`.")
     return schema_from(data, folder=folder, name=name)
 
 
-def load_yaml(text: str, name: str) -> Any:
-    """YAML as nested mappings and lists whose scalars are the text in the file."""
-    yaml = YAML(typ="base", pure=True)
-    yaml.composer.warn_double_anchors = False  # YAML allows to redefine an anchor; an alias means the last definition
-    try:
-        return yaml.load(text)
-    except RecursionError:
-        raise InputError(f"{name} is nested too deeply. Write flatter taxonomies.") from None
-    except YAMLError as error:
-        problem = str(getattr(error, "problem", None) or error).splitlines()[0]
-        mark = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1}" if mark is not None else ""
-        raise InputError(f"{name}{where} is not valid YAML: {problem}. Fix that line.") from error
-
-
 def schema_from(data: Mapping[str, Any], *, folder: Path | None = None, name: str = "the schema") -> Schema:
-    """Read a schema from the result of `load_yaml`, which may be part of a larger file."""
+    """Read a schema from the result of `parse_yaml`, which may be part of a larger file."""
     try:
         part = SchemaPart.model_validate(data)
     except ValidationError as error:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from scumble.errors import InputError
 from scumble.files.hierarchy_file import read_hierarchy
+from scumble.foreign.files import below, read_text
 from scumble.model.dates import DateNotation, DateStep
 from scumble.model.grid import Grid
 from scumble.model.notation import PLAIN, BooleanNotation, IntervalNotation, NumberNotation
@@ -105,7 +106,7 @@ class PrefixPart(EntryPart):
 
     def notation(self, folder: Path | None) -> PrefixNotation:
         """The notation. The path of a file is relative to `folder`."""
-        codes = self.codes if self.csv is None else _lines((folder or Path()) / self.csv)
+        codes = self.codes if self.csv is None else _lines(_named(self.csv, folder))
         return PrefixNotation(
             levels=tuple(self.levels),
             codes=None if codes is None else tuple(codes),
@@ -124,10 +125,17 @@ def _day(text: str) -> date:
     raise InputError(f"{text!r} is not a date. Write year, month and day, such as 2024-01-31.")
 
 
+def _named(name: str, folder: Path | None) -> Path:
+    """The path of a file that a schema names. Only a schema in a file of its own may name others, in its folder."""
+    if folder is None:
+        raise InputError(f"It names the file {name!r}, but this schema must be complete. Write the values into it.")
+    return below(folder, name)
+
+
 def _lines(path: Path) -> list[str]:
     """The codes of a file: the first field of every line that is not empty."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        lines = read_text(path, encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"The list of codes {path} cannot be read: {error}. Give a UTF-8 text file.") from error
     fields = (re.split("[,;\t]", line, maxsplit=1)[0].strip().strip('"') for line in lines)
@@ -175,7 +183,7 @@ def intervals_of(tree: Mapping[str, Any], numbers: NumberNotation = PLAIN) -> tu
 def taxonomy_of(taxonomy: Mapping[str, Any], folder: Path | None) -> Tree:
     """A taxonomy from nested mappings, or from the hierarchy file that it names."""
     if list(taxonomy) == ["csv"] and isinstance(taxonomy["csv"], str) and taxonomy["csv"]:
-        return read_hierarchy((folder or Path()) / taxonomy["csv"])
+        return read_hierarchy(_named(taxonomy["csv"], folder))
     return Tree.nested(nested(taxonomy))
 
 

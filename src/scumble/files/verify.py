@@ -10,6 +10,7 @@ from typing import Any
 from scumble.errors import CheckError, InputError
 from scumble.files.kinds import kind_of
 from scumble.files.release_folder import file_hash, manifest_hash, manifest_text, read_manifest, read_release
+from scumble.foreign.files import LARGEST_DOCUMENT, inside, read_text
 from scumble.model.guarantee import IntervalPrivacy, LocalDP
 from scumble.model.release import Release
 
@@ -21,12 +22,17 @@ def verify_folder(folder: Path) -> list[str]:
     try:
         manifest = read_manifest(folder)
         return [*_check_hashes(folder, manifest), *_check_contents(folder, manifest, read_release(folder))]
-    except (InputError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except (InputError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
         raise CheckError(f"The folder does not contain a complete release: {error} Do not trust it.") from error
+    except OSError as error:
+        place = error.filename or folder
+        raise CheckError(f"{place} cannot be read: {error.strerror or error}. Do not trust this folder.") from error
+    except MemoryError as error:
+        raise CheckError(f"{folder} needs more memory than this machine has. Do not trust this folder.") from error
 
 
 def _check_hashes(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
-    text = (folder / "release.json").read_bytes().decode("utf-8")
+    text = read_text(folder / "release.json", most=LARGEST_DOCUMENT)
     if text != manifest_text(manifest) or manifest["seal"] != manifest_hash(manifest):
         raise CheckError("release.json was changed: its `seal` is not its SHA-256. Do not trust this folder.")
     yield "release.json has the stated SHA-256"
@@ -36,7 +42,7 @@ def _check_hashes(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
         odd = ", ".join(sorted(present ^ set(stated)))
         raise CheckError(f"The files of the folder differ from those in release.json: {odd}. Do not trust this folder.")
     for name, digest in stated.items():
-        if file_hash(folder / name) != digest:
+        if file_hash(inside(folder, name)) != digest:
             raise CheckError(
                 f"{name} was changed: its SHA-256 is not the one in release.json. Do not trust this folder."
             )

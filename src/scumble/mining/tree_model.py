@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.errors import InputError
+from scumble.foreign.documents import read_json
+from scumble.foreign.numbers import shown
 from scumble.model.counts import Floats, Integers
 from scumble.model.values import category_text, is_missing_number, number_of
 
@@ -56,8 +58,15 @@ class Feature:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Feature":
-        values = tuple(data["values"]) if "values" in data else None
-        return cls(name=str(data["name"]), values=values, missing=data.get("missing"), column=data.get("column"))
+        values = _texts(data["values"]) if "values" in data else None
+        missing, column = (None if data.get(key) is None else str(data[key]) for key in ("missing", "column"))
+        return cls(name=str(data["name"]), values=values, missing=missing, column=column)
+
+
+def _texts(values: Any) -> tuple[str, ...]:
+    if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
+        raise TypeError("the values of a feature are not a list of texts")
+    return tuple(values)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -171,7 +180,7 @@ class TreeModel(FlatTree):
         """The inverse of `to_json`. Refuses nodes that do not form a tree."""
         try:
             if data["scumble"] != FORMAT:
-                raise InputError(f"The model has format {data['scumble']!r}, not {FORMAT!r}. Update scumble.")
+                raise InputError(f"The model has format {shown(data['scumble'])}, not {FORMAT!r}. Update scumble.")
             nodes = data["nodes"]
             model = cls(
                 features=tuple(Feature.from_json(each) for each in data["features"]),
@@ -182,23 +191,25 @@ class TreeModel(FlatTree):
                 right=np.array(nodes["right"], dtype=np.int64),
                 missing_left=np.array(nodes["missing_left"], dtype=np.bool_),
                 shares=np.array(nodes["shares"], dtype=np.float64),
-                target=data.get("target"),
-                target_column=data.get("target_column"),
+                target=None if data.get("target") is None else str(data["target"]),
+                target_column=None if data.get("target_column") is None else str(data["target_column"]),
                 schema=data.get("schema"),
             )
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            sound = model._is_tree()
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise InputError(
                 f"This is not a tree model: {error!r}. Use a file that `scumble mine train` wrote."
             ) from error
-        if not model._is_tree():
+        if not sound:
             raise InputError("The nodes of the model do not form a tree. Use a file that `scumble mine train` wrote.")
         return model
 
     def _is_tree(self) -> bool:
         """Arrays of one length, known features, and children after their parents, so that every path reaches a leaf."""
         size = len(self.feature)
-        lengths = {len(column) for column in (self.threshold, self.left, self.right, self.missing_left, self.shares)}
-        if size == 0 or lengths != {size} or self.shares.shape != (size, len(self.classes)):
+        shapes = {column.shape for column in (self.feature, self.threshold, self.left, self.right, self.missing_left)}
+        plain = bool(self.features and self.classes) and not any(isinstance(each, dict | list) for each in self.classes)
+        if not (plain and size) or shapes != {(size,)} or self.shares.shape != (size, len(self.classes)):
             return False
         numbers = np.arange(size)
         known = (self.feature >= LEAF) & (self.feature < len(self.features))
@@ -211,7 +222,7 @@ class TreeModel(FlatTree):
     @classmethod
     def read(cls, path: Path) -> "TreeModel":
         try:
-            return cls.from_json(json.loads(path.read_text("utf-8")))
+            return cls.from_json(read_json(path, follow_links=True, finite=False))
         except FileNotFoundError:
             raise InputError(
                 f"The tree model {path} does not exist. Give a file that `scumble mine train` wrote."
@@ -220,7 +231,7 @@ class TreeModel(FlatTree):
             raise InputError(
                 f"{path} is a folder, not a tree model. Give the file that `scumble mine train` wrote."
             ) from None
-        except (OSError, json.JSONDecodeError, UnicodeDecodeError) as error:
+        except (OSError, ValueError) as error:
             raise InputError(
                 f"{path} is not a tree model: {error}. Give a file that `scumble mine train` wrote."
             ) from error

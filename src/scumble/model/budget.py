@@ -4,6 +4,7 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
 from scumble.errors import InputError
+from scumble.foreign.numbers import LONGEST, shown
 
 Budget = str | int | float | Decimal | Fraction
 """What `parse_budget` reads, for type checkers."""
@@ -23,20 +24,23 @@ def parse_budget(value: object, *, name: str = "epsilon") -> Fraction:
     True
     """
     if isinstance(value, bool) or not isinstance(value, Budget):
-        raise InputError(f"{name} is {value!r}, not a number. Give a decimal such as 0.5 or a fraction such as 1/3.")
+        raise InputError(
+            f"{name} is {shown(value)}, not a number. Give a decimal such as 0.5 or a fraction such as 1/3."
+        )
     try:
         budget = _exactly(value)
     except (ValueError, OverflowError, ZeroDivisionError, InvalidOperation) as error:
         raise InputError(
-            f"{name} is {value!r}, not a finite number. Give a decimal such as 0.5 or a fraction such as 1/3."
+            f"{name} is {shown(value)}, not a finite number. Give a decimal such as 0.5 or a fraction such as 1/3."
         ) from error
+    text = shown(value, plain=True)
     usual = " Common values lie between 0.1 and 3." if name == "epsilon" else ""
     if budget <= 0:
-        raise InputError(f"{name} is {value}, but must be above zero.{usual}")
+        raise InputError(f"{name} is {text}, but must be above zero.{usual}")
     if budget > LARGEST:
-        raise InputError(f"{name} is {value}: above {LARGEST} it protects nobody.{usual}")
+        raise InputError(f"{name} is {text}: above {LARGEST} it protects nobody.{usual}")
     if budget < SMALLEST:
-        raise InputError(f"{name} is {value}: below {float(SMALLEST):g} only noise is left. Try 0.01 or more.")
+        raise InputError(f"{name} is {text}: below {float(SMALLEST):g} only noise is left. Try 0.01 or more.")
     return budget
 
 
@@ -67,9 +71,13 @@ def parse_delta(value: object, *, name: str = "delta") -> Fraction:
 def _exactly(value: Budget) -> Fraction:
     """The number itself, except that 1e999999999 is cut to another absurd one that can be written out."""
     number = repr(value) if isinstance(value, float) else value
+    if isinstance(number, str) and len(number) > LONGEST:
+        raise ValueError(f"more than {LONGEST} characters")
     if isinstance(number, str) and "/" not in number:
         number = Decimal(number)
-    if isinstance(number, Decimal) and number and abs(number.adjusted()) > FAR:
+    if isinstance(number, Decimal) and not number:
+        return Fraction(0)  # also for 0e999999999
+    if isinstance(number, Decimal) and abs(number.adjusted()) > FAR:
         number = Decimal((number.as_tuple().sign, (1,), FAR if number.adjusted() > 0 else -FAR))
     return Fraction(number)
 

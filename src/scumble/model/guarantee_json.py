@@ -1,10 +1,10 @@
 """Guarantees as plain data, as they stand in release.json, in plans and in the ledger."""
 
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from typing import Any
 
 from scumble.errors import InputError
+from scumble.foreign.numbers import parse_fraction, shown
 from scumble.model.budget import budget_text, parse_budget
 from scumble.model.guarantee import (
     ApproxDP,
@@ -18,6 +18,9 @@ from scumble.model.guarantee import (
     Unproven,
 )
 from scumble.model.persons import Persons
+
+LONGEST_SHOWN = 200
+"""Characters of an unreadable guarantee that a message repeats."""
 
 
 def to_json(guarantee: Guarantee) -> dict[str, Any]:
@@ -71,8 +74,8 @@ def from_json(data: Mapping[str, Any]) -> Guarantee:
         return _READERS[data["kind"]](data)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
-            f"{dict(data)!r} is not a guarantee that this version can read. Was the file edited, or written by a newer "
-            "version?"
+            f"{shown(dict(data), most=LONGEST_SHOWN)} is not a guarantee that this version can read. Was the file "
+            "edited, or written by a newer version?"
         ) from error
 
 
@@ -84,7 +87,7 @@ _READERS: dict[str, Callable[[Mapping[str, Any]], Guarantee]] = {
     "PureDP": _read_pure,
     "ApproxDP": lambda data: ApproxDP(
         epsilon=parse_budget(data["epsilon"]),
-        delta=Fraction(data["delta"]),
+        delta=parse_fraction(data["delta"]),
         unit=Unit(data["unit"]),
         protects=_read_persons(data),
     ),
@@ -93,14 +96,14 @@ _READERS: dict[str, Callable[[Mapping[str, Any]], Guarantee]] = {
     ),
     "JointDP": lambda data: JointDP(
         epsilon=parse_budget(data["epsilon"]),
-        delta=Fraction(data["delta"]),
+        delta=parse_fraction(data["delta"]),
         coalition=int(data["coalition"]),
         unit=Unit(data["unit"]),
         protects=_read_persons(data),
     ),
     "IntervalPrivacy": lambda data: IntervalPrivacy(
-        intervals={n: (Fraction(c), Fraction(w)) for n, (c, w) in data["intervals"].items()},
-        categories={n: (int(size), Fraction(p)) for n, (size, p) in data.get("categories", {}).items()},
+        intervals={n: (parse_fraction(c), parse_fraction(w)) for n, (c, w) in data["intervals"].items()},
+        categories={n: (int(size), parse_fraction(p)) for n, (size, p) in data.get("categories", {}).items()},
     ),
     "KAnonymity": lambda data: KAnonymity(k=int(data["k"])),
     "Unproven": lambda data: Unproven(claim=_read_pure(data["claim"]), reason=data["reason"]),

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from scumble.errors import BudgetError
+from scumble.foreign.numbers import parse_fraction
 from scumble.model.budget import budget_text
 from scumble.model.guarantee import ApproxDP, Guarantee, PureDP, Unit, epsilon_of
 from scumble.model.zcdp import rho_within
@@ -73,7 +74,7 @@ class Spend:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Spend":
         """The inverse of `to_json`."""
-        price = {name: Fraction(data[name]) for name in ("epsilon", "rho") if name in data}
+        price = {name: parse_fraction(data[name]) for name in ("epsilon", "rho") if name in data}
         return cls(**{**data, **price})
 
 

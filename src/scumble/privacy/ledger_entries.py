@@ -13,6 +13,8 @@ from fractions import Fraction
 from typing import Any
 
 from scumble.errors import CheckError, InputError
+from scumble.foreign.documents import parse_json
+from scumble.foreign.numbers import parse_fraction
 from scumble.model.guarantee import Unit
 from scumble.model.guarantee_json import from_json
 from scumble.privacy.ledger_charge import charge
@@ -106,7 +108,7 @@ class EntryChain:
         """Add an entry, or raise `CheckError` naming the rule it breaks."""
         try:
             self._check_chain(entry)
-            self._take(entry, json.loads(entry.body))
+            self._take(entry, parse_json(entry.body))
         except BrokenRule as error:
             raise self.broken(error.rule) from error
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, InputError) as error:
@@ -136,10 +138,10 @@ class EntryChain:
         match entry.kind:
             case "open":
                 self.accounts[entry.dataset] = Account(
-                    unit=Unit(body["unit"]), ceiling=Fraction(body["ceiling"]), person=body.get("person")
+                    unit=Unit(body["unit"]), ceiling=parse_fraction(body["ceiling"]), person=body.get("person")
                 )
             case "grant":
-                self._take_grant(self.accounts[entry.dataset], Fraction(body["ceiling"]))
+                self._take_grant(self.accounts[entry.dataset], parse_fraction(body["ceiling"]))
             case "reserve":
                 self._take_reserve(entry, self.accounts[entry.dataset], body)
             case "rows":
@@ -158,7 +160,7 @@ class EntryChain:
         account.ceiling = ceiling
 
     def _take_reserve(self, entry: Entry, account: Account, body: dict[str, Any]) -> None:
-        charged = Fraction(body["charged"])
+        charged = parse_fraction(body["charged"])
         if charged != charge(from_json(body["guarantee"]), account.unit, person=account.person):
             raise BrokenRule("it does not charge what its guarantee costs")
         if account.spent + charged > account.ceiling:

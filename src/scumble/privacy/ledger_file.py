@@ -37,6 +37,11 @@ _TABLES = (
     f"PRAGMA user_version = {FORMAT}",
 )
 
+_COLUMNS = {
+    "meta": ("name", "value"),
+    "entries": ("sequence", "time", "kind", "dataset", "body", "previous", "hash"),
+}
+
 
 def default_path() -> Path:
     """`SCUMBLE_LEDGER`, or else `scumble/ledger.db` in the system's folder for user data."""
@@ -76,6 +81,8 @@ def explained(path: Path, busy_seconds: float) -> Iterator[None]:
     """Turn errors of SQLite into messages that say what is wrong with the ledger and what to do."""
     try:
         yield
+    except UnicodeDecodeError as error:  # in a message of SQLite that quotes damaged bytes
+        raise _no_ledger(path, "or is damaged (a text is not UTF-8)") from error
     except sqlite3.DatabaseError as error:
         match getattr(error, "sqlite_errorcode", 0) & 0xFF:
             case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
@@ -144,6 +151,14 @@ def _check_format(path: Path, connection: sqlite3.Connection) -> None:
             f"The ledger {path} has format {version}; this version of scumble reads format {FORMAT}. Use the version "
             "that wrote it, or a newer one."
         )
+    for table, columns in _COLUMNS.items():
+        found = connection.execute("SELECT type FROM sqlite_master WHERE name = ?", (table,)).fetchall()
+        # A view could compute rows without end.
+        if (
+            found != [("table",)]
+            or tuple(row[1] for row in connection.execute(f"PRAGMA table_info({table})")) != columns
+        ):
+            raise _no_ledger(path, f"or is damaged (its table {table} is missing or has other columns)")
 
 
 def _write_ahead(path: Path, connection: sqlite3.Connection, busy_seconds: float) -> None:

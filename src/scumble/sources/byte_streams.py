@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from scumble.errors import InputError
+from scumble.foreign.files import open_file
 
 COMPRESSED = {".gz": "gzip", ".zst": "Zstandard", ".bz2": "bzip2", ".lz4": "LZ4", ".zip": "zip"}
 """The endings by which a compression is recognized."""
@@ -43,6 +44,8 @@ class ByteStream:
 
     path: Path
     member: str | None = None
+    published: bool = False
+    """Whether it is a file of a release folder, which is not opened through a link."""
 
     def __str__(self) -> str:
         return str(self.path) if self.member is None else f"{self.path}::{self.member}"
@@ -70,6 +73,8 @@ class ByteStream:
             raise InputError(f"{self} cannot be read: {self._problem(error)}. Check the file.") from None
 
     def _opened(self, stack: ExitStack) -> Any:
+        if self.published:
+            return stack.enter_context(open_file(self.path))
         if self.member is None:
             return stack.enter_context(pa.input_stream(str(self.path), compression="detect"))
         archive = stack.enter_context(zipfile.ZipFile(self.path))

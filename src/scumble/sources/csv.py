@@ -153,7 +153,9 @@ class CSVSource:
 
 def published_csv(path: Path) -> CSVSource:
     """The source for a CSV file that scumble wrote."""
-    return CSVSource(stream=ByteStream(path=path), dialect=Dialect(delimiter=",", multiline=True), quote='"')
+    return CSVSource(
+        stream=ByteStream(path=path, published=True), dialect=Dialect(delimiter=",", multiline=True), quote='"'
+    )
 
 
 def read_ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -18,7 +18,7 @@ from scumble.files.report.attributes import described_attributes
 from scumble.files.report.cells import ROUNDINGS, cell_contents
 from scumble.files.report.detail import measured_detail, uses_of
 from scumble.files.report.marginals import marginals
-from scumble.files.schema_file import read_schema, write_schema
+from scumble.files.schema_file import read_published_schema, write_schema
 from scumble.model.domain import Domain
 from scumble.model.fine_rows import drawn_inside_cells, fine_counts, refines, rows_by_cell, strays
 from scumble.model.grid import Grid
@@ -167,7 +167,7 @@ class CellsKind(ReleaseKind[CellRelease]):
 
 def _read_fine(folder: Path) -> FineRows:
     """Read fine.csv: labels, and lower edges of grid cells, as integers if all edges of the grid are integers."""
-    schema = read_schema(folder / "fine.schema.yaml")
+    schema = read_published_schema(folder / "fine.schema.yaml")
     types = {name: _type_of_values(schema[name].domain) for name in column_names(schema)}
     return FineRows(schema=schema, columns=read_rows(folder / "fine.csv", types))
 

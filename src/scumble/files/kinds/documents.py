@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from scumble.errors import MalformedEntry
+from scumble.foreign.documents import read_json
+from scumble.foreign.files import inside
 
 
 def write_documents(documents: Mapping[str, Mapping[str, Any]], folder: Path) -> None:
@@ -20,12 +22,8 @@ def read_documents(folder: Path, manifest: Mapping[str, Any]) -> dict[str, Mappi
     names = sorted(name.removesuffix(".json") for name in manifest["files"] if name.endswith(".json"))
     if manifest["documents"] != names:
         raise MalformedEntry("`documents`", "does not name the JSON files that `files` lists")
-    found = {name: json.loads((folder / f"{name}.json").read_bytes(), parse_constant=_refuse) for name in names}
+    found = {name: read_json(inside(folder, f"{name}.json")) for name in names}
     for name, document in found.items():
         if not isinstance(document, dict):
             raise MalformedEntry(f"the document {name!r}", "is not a JSON object")
     return found
-
-
-def _refuse(constant: str) -> None:
-    raise MalformedEntry(constant, "is not a number")

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from scumble.files.report.svg import box, drawing, line
 from scumble.files.report.text import percent, significant
+from scumble.foreign.numbers import parse_fraction
 from scumble.model.guarantee import ApproxDP, JointDP, PureDP, Unit, persons_of
 from scumble.model.plan import Spend
 from scumble.model.release import Release
@@ -40,7 +41,7 @@ def promise(release: Release, receipt: Mapping[str, str]) -> dict[str, Any]:
         "yardsticks": [(each, _belief(each, 0.5)) for each in YARDSTICKS],
         "factor": _factor(epsilon),
         "spends": list(_spends(release)),
-        "account": _belief(Fraction(receipt["spent"]), 0.5) if "spent" in receipt else None,
+        "account": _belief(parse_fraction(receipt["spent"]), 0.5) if "spent" in receipt else None,
     }
 
 

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from scumble.errors import InputError
+from scumble.foreign.files import read_bytes, read_text
 from scumble.privacy.noise import secret_key
 
 KEY_FILE = "key.pem"
@@ -75,7 +76,7 @@ def _write_new(path: Path, content: bytes, *, mode: int) -> None:
 def read_certificate(path: Path) -> str:
     """Read a party's certificate (PEM) from a file."""
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path, follow_links=True)
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
             f"The certificate {path} cannot be read. Give a PEM file written by `scumble join key`."
@@ -96,7 +97,7 @@ def check_key(key: Path, certificate: str) -> None:
     """Refuse a private key that other users can read, or that does not belong to the certificate."""
     try:
         mode = key.stat().st_mode
-        text = key.read_bytes()
+        text = read_bytes(key, follow_links=True)
     except OSError as error:
         raise InputError(
             f"The private key {key} cannot be read: {error.strerror}. Give this party's key with --key."

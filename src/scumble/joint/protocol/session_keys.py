@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from scumble.errors import InputError
+from scumble.foreign.documents import parse_json
 from scumble.joint.network.mesh import Mesh
 from scumble.joint.protocol.roles import Roles
 from scumble.privacy.noise import secret_key
@@ -41,7 +42,7 @@ class SessionKeys:
     @classmethod
     def from_json(cls, text: str) -> "SessionKeys":
         try:
-            data = json.loads(text)
+            data = parse_json(text)
             pairs = {tuple(map(int, name.split("/"))): key for name, key in data["handing"].items()}
             return cls(
                 own=bytes.fromhex(data["own"]),

@@ -15,7 +15,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from scumble.errors import InputError
-from scumble.files.schema_file import load_yaml, schema_data, schema_from, yaml_text
+from scumble.files.schema_file import schema_data, schema_from, yaml_text
+from scumble.foreign.files import read_text
+from scumble.foreign.yaml_text import parse_yaml
 from scumble.joint.network.certificates import certificate_bytes
 from scumble.joint.protocol.roles import Roles
 from scumble.model.schema import Schema
@@ -223,7 +225,7 @@ def differing_fields(ours: Mapping[str, str], theirs: Mapping[str, str]) -> list
 
 def read_agreement(path: Path) -> Agreement:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path, follow_links=True)
     except FileNotFoundError:
         raise InputError(f"The agreement {path} does not exist. Create one with `scumble join init`.") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -233,7 +235,7 @@ def read_agreement(path: Path) -> Agreement:
 
 def parse_agreement(text: str, *, name: str = "the agreement") -> Agreement:
     """Read an agreement from text."""
-    data = load_yaml(text, name)
+    data = parse_yaml(text, name)
     if not isinstance(data, Mapping):
         raise InputError(f"{name} is not a YAML mapping. Its first key must be `scumble: {FORMAT}`.")
     return agreement_from(data, name=name)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from scumble.errors import InputError, ScumbleError
+from scumble.foreign.documents import parse_json
 from scumble.joint.network.mesh import Mesh
 from scumble.joint.protocol.roles import Roles
 from scumble.joint.protocol.session_keys import SessionKeys, exchange_keys
@@ -138,9 +139,9 @@ def _broadcast(mesh: Mesh, message: bytes) -> dict[int, bytes]:
 
 def _read_answers(message: bytes, name: str) -> list[RecordedAnswer]:
     try:
-        data = json.loads(message)
+        data = parse_json(message)
         return [RecordedAnswer.from_json(each) for each in data if isinstance(each, Mapping)]
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError) as error:
         raise ScumbleError(
             f"{name} sent stored answers that cannot be read. Check its state folder, or close the run with --abandon."
         ) from error

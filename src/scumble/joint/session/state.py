@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from scumble.errors import InputError, ScumbleError
+from scumble.foreign.documents import parse_json, read_json
+from scumble.foreign.files import LARGEST_LOG, read_bytes, read_text
 
 FORMAT = "joint-state/1"
 STATE, KEYS, ANSWERS = "state.json", "keys.json", "answers.jsonl"
@@ -96,7 +98,7 @@ class State:
 
     def keys(self) -> str:
         try:
-            return (self.folder / KEYS).read_text(encoding="utf-8")
+            return read_text(self.folder / KEYS)
         except OSError as error:
             raise InputError(
                 f"The session keys in {self.folder} cannot be read: {error.strerror}. Restore {KEYS} from a backup, or "
@@ -144,7 +146,7 @@ class State:
 
     def _read(self) -> None:
         try:
-            data = json.loads((self.folder / STATE).read_text(encoding="utf-8"))
+            data = read_json(self.folder / STATE)
             identity = {name: data.pop(name) for name in self._identity}
             self.marks = Marks(**data)
         except (OSError, ValueError, TypeError, KeyError) as error:
@@ -163,11 +165,11 @@ class State:
 
     def _read_answers(self) -> None:
         path = self.folder / ANSWERS
-        content = path.read_bytes() if path.exists() else b""
+        content = read_bytes(path, most=LARGEST_LOG) if path.exists() else b""
         *lines, torn = content.split(b"\n")
         for line in lines:
             try:
-                data = json.loads(line)
+                data = parse_json(line)
                 recorded, head = RecordedAnswer.from_json(data), data["chain"]
             except (ValueError, TypeError, KeyError) as error:
                 raise self._damaged() from error
@@ -209,7 +211,7 @@ def open_state(folder: Path, *, agreement: bytes, party: str) -> Iterator[State]
 def answers_so_far(folder: Path) -> int:
     """The number of answers stored in a state folder, read without the lock."""
     try:
-        return (folder / ANSWERS).read_bytes().count(b"\n")
+        return read_bytes(folder / ANSWERS, most=LARGEST_LOG).count(b"\n")
     except OSError:
         return 0
 

@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from scumble.errors import CheckError, InputError, MalformedEntry
+from scumble.foreign.documents import parse_json
+from scumble.foreign.files import LARGEST_LOG, read_text
 
 FORMAT = "transcript/1"
 
@@ -107,14 +109,14 @@ def read_transcript(path: Path) -> TranscriptSummary:
     The transcript of a killed run has no last line; it is read as far as it goes.
     """
     try:
-        *lines, torn = path.read_text(encoding="utf-8").split("\n")
+        *lines, torn = read_text(path, most=LARGEST_LOG, follow_links=True).split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read: {error}. Give a transcript written by `scumble join run`.") from error
     entries = []
     head = ""
     for number, line in enumerate(lines, start=1):
         try:
-            entry = json.loads(line)
+            entry = parse_json(line, finite=False)
             stated = entry.pop("chain")
         except (ValueError, AttributeError, KeyError, TypeError) as error:
             raise CheckError(

@@ -15,6 +15,7 @@ from statistics import NormalDist
 from typing import ClassVar
 
 from scumble.errors import InputError
+from scumble.foreign.numbers import parse_fraction, shown
 from scumble.model.grid import Grid
 from scumble.model.local.noise_law import check_local_epsilon
 
@@ -201,9 +202,9 @@ def parse_share(value: object, *, name: str) -> Fraction:
     """
     text = repr(value) if isinstance(value, float) else str(value).strip()
     try:
-        share = Fraction(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
-    except (ValueError, ZeroDivisionError) as error:
-        raise InputError(f"{name} is {value!r}, not a number. Give a percentage such as 95%.") from error
+        share = parse_fraction(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
+    except ValueError as error:
+        raise InputError(f"{name} is {shown(value)}, not a number. Give a percentage such as 95%.") from error
     if share <= 0:
         raise InputError(f"{name} is {value}, but must be above zero. Give a percentage such as 95%.")
     return share

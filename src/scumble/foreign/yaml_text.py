@@ -1,0 +1,39 @@
+"""YAML from elsewhere, bounded in size, line length, depth and number of values after aliases are replaced."""
+
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from scumble.errors import InputError
+from scumble.foreign.documents import TooLargeDocument, check_size
+
+LONGEST_TEXT = 1 << 23
+"""Characters of a file. YAML is read at about 100,000 entries in ten seconds."""
+LONGEST_LINE = 1 << 20
+DEEPEST = 200
+MOST_VALUES = 1_000_000
+
+
+def parse_yaml(text: str, name: str) -> Any:
+    """YAML as nested mappings and lists whose scalars are the text in the file. Raises `InputError`."""
+    if len(text) > LONGEST_TEXT:
+        raise InputError(f"{name} is longer than {LONGEST_TEXT >> 20} MiB. Put long taxonomies into CSV files.")
+    longest = max(map(len, text.split("\n")))
+    if longest > LONGEST_LINE:
+        raise InputError(f"{name} has a line of more than {LONGEST_LINE >> 20} MiB. Write one entry on each line.")
+    yaml = YAML(typ="base", pure=True)
+    yaml.composer.warn_double_anchors = False  # YAML allows to redefine an anchor; an alias means the last definition
+    try:
+        data = yaml.load(text)
+        check_size(data, deepest=DEEPEST, most=MOST_VALUES)
+    except RecursionError:
+        raise InputError(f"{name} is nested too deeply. Write flatter taxonomies.") from None
+    except TooLargeDocument as error:
+        raise InputError(f"{name}: {error}, aliases replaced. Write a smaller schema.") from None
+    except YAMLError as error:
+        problem = str(getattr(error, "problem", None) or error).splitlines()[0]
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark is not None else ""
+        raise InputError(f"{name}{where} is not valid YAML: {problem}. Fix that line.") from error
+    return data
