@@ -180,7 +180,7 @@ def leave_lines_in_order(patch: pytest.MonkeyPatch) -> None:
 def count_shared_spends_once(patch: pytest.MonkeyPatch) -> None:
     """Under `replace` a changed record leaves one part and enters another, which the plan counts as one change."""
     patch.setattr(Spend, "total", lambda spend, unit: spend.epsilon * spend.times)
-    patch.setattr(microaggregate_parameters, "_shared_factor", lambda schema: 1)
+    patch.setattr(microaggregate_parameters, "shared_factor", lambda schema: 1)
 
 
 def use_all_rows_of_a_person(patch: pytest.MonkeyPatch) -> None:

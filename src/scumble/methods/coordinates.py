@@ -81,7 +81,7 @@ def require_numbers(schema: Schema, method: str) -> tuple[Amounts, ...]:
         if isinstance(attribute.domain, Tree):
             raise InputError(
                 f"{method} needs numbers on a grid, but {attribute.name!r} is a {attribute.kind}. Remove it from the "
-                "schema, or use a method that takes every kind: diffgen, histograms, or mdav (k-anonymity only)."
+                "schema, or use a method that takes every kind: diffgen, microaggregate, or mdav (k-anonymity only)."
             )
     return tuple(amounts for amounts in scales(schema, method) if amounts is not None)
 

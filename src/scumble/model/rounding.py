@@ -25,7 +25,7 @@ class Rounding(StrEnum):
         return np.stack(columns, axis=1) if columns else measured.copy()
 
 
-def project(column: Integers, total: int) -> npt.NDArray[np.float64]:
+def project(column: Integers | npt.NDArray[np.float64], total: int) -> npt.NDArray[np.float64]:
     """The nearest non-negative vector with a given positive total: one amount is subtracted from every entry that stays
     above zero (Duchi et al. 2008).
 

@@ -55,7 +55,7 @@ from scumble.methods.microaggregate.method import MicroaggregateMethod
 from scumble.model.schema import Schema
 from scumble.privacy.noise import Noise, PaidNoise, simulation
 
-ADDED, REPLACED, _, NUMBERS = small_schemas()
+ADDED, REPLACED, _, NUMBERS, *_ = small_schemas()
 PERSONS = replace(ADDED, **OF_PERSONS)
 RANDOM_PAIRS = 25
 

@@ -21,7 +21,7 @@ from scumble.methods.method import Method, Params
 from scumble.model.guarantee import Unit
 from scumble.privacy.noise import PaidNoise, simulation
 
-ADDED, REPLACED, _, NUMBERS = small_schemas()
+ADDED, REPLACED, _, NUMBERS, *_ = small_schemas()
 
 
 def record(method: Method, schema: object, parameters: Params, rows: list[tuple[int, ...]], source: object) -> Recorder:

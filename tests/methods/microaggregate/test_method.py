@@ -16,10 +16,11 @@ from scumble.files.schema_file import parse_schema
 from scumble.methods.coordinates import Layout, require_numbers
 from scumble.methods.mdav.method import ExactSums
 from scumble.methods.mdav.queries import GroupingRule, GroupSums
-from scumble.methods.microaggregate.method import MicroaggregateMethod, usable_sizes
+from scumble.methods.microaggregate.method import MicroaggregateMethod
 from scumble.methods.microaggregate.parameters import Centre, Microaggregate, partition_settings
 from scumble.methods.microaggregate.partition import POSITIONS, Partition, positions, widest_side
 from scumble.methods.microaggregate.queries import Balance, Sizes, Sums
+from scumble.methods.microaggregate.sizes import usable_sizes
 from scumble.model.counts import Block, Integers
 from scumble.model.grid import Grid
 from scumble.model.guarantee import PureDP, Unit
@@ -79,7 +80,10 @@ def shipped(kind: type) -> set[type]:
 
 def test_every_row_query_is_checked() -> None:
     """`ExactSums` declares no bound: a holder returns it only under a plan without differential privacy."""
-    elsewhere = "scumble.methods.diffgen.detail."  # tests/methods/diffgen/detail/test_queries.py
+    elsewhere = (
+        "scumble.methods.diffgen.detail",  # tests/methods/diffgen/detail/test_queries.py
+        "scumble.methods.microaggregate.mixed",  # tests/methods/microaggregate/mixed/test_profiles.py
+    )
     here = {kind for kind in shipped(RowQuery) if not kind.__module__.startswith(elsewhere)}
     assert here == {type(query) for query in UNDER_REPLACE} | {ExactSums}
     with pytest.raises(InputError, match="no sensitivity"):
@@ -237,7 +241,7 @@ def test_parts_share_a_price_only_if_planned_and_disjoint() -> None:
     epsilon=st.fractions(min_value=Fraction(1, 10**4), max_value=100, max_denominator=10**4),
     rows=st.integers(0, 10**8),
     unit=st.sampled_from(Unit),
-    centre=st.sampled_from(Centre),
+    centre=st.sampled_from([Centre.MEDIAN, Centre.MEAN]),
     depth=st.just("auto") | st.integers(0, 16),
 )
 def test_every_plan_adds_up_exactly(epsilon: Fraction, rows: int, unit: Unit, centre: Centre, depth: object) -> None:
@@ -259,9 +263,6 @@ def test_depth_follows_epsilon_and_rows() -> None:
     assert partition_settings(replace(without, rows_at_most=4000), Microaggregate(epsilon=1)).depth == 5
     with pytest.raises(InputError, match="rows_at_most"):
         partition_settings(without, Microaggregate(epsilon=1))
-    categories = parse_schema("scumble: schema/1\nrows: 9\nattributes:\n  sex: {taxonomy: {Any: {f: , m: }}}\n")
-    with pytest.raises(InputError, match="is a category"):
-        MicroaggregateMethod().plan(categories, Microaggregate(epsilon=1))
 
 
 @given(low=st.integers(0, 10**6 - 1), width=st.integers(1, 10**6), start=st.sampled_from([-500_000, 0, 1900, 10**6]))
@@ -295,7 +296,7 @@ def test_every_record_lies_in_the_box_it_is_routed_to(
 
 
 @pytest.mark.parametrize("unit", list(Unit))
-@pytest.mark.parametrize("centre", list(Centre))
+@pytest.mark.parametrize("centre", [Centre.MEDIAN, Centre.MEAN])
 @pytest.mark.parametrize("rows", [0, 1, 9, 3000])
 def test_small_and_constant_tables_make_a_release(unit: Unit, centre: Centre, rows: int) -> None:
     schema = replace(SCHEMA, rows=rows, unit=unit)

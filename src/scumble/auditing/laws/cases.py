@@ -29,6 +29,13 @@ attributes:
   group: {taxonomy: {Any: {a: , b: }}}
   class: {classes: [x, y]}
 """
+WITHOUT_CLASS = """\
+scumble: schema/1
+attributes:
+  stay: {numeric: {low: 0, high: 5, step: 1}, missing: "?"}
+  pain: {ordered: [none, mild, severe], missing: unknown}
+  ward: {taxonomy: {Any: {north: {n1: , n2: }, south: {s1: , s2: , s3: }}}}
+"""
 NUMBERS_ALONE = """\
 scumble: schema/1
 attributes:
@@ -38,8 +45,9 @@ attributes:
 
 
 def small_schemas() -> list[Schema]:
-    """Small schemas, in the order in which they are tried: with and without a class, each under both units."""
-    schemas = [parse_schema(text, name="the audit's schema") for text in (WITH_CLASS, NUMBERS_ALONE)]
+    """Small schemas, in the order in which they are tried: with a class, numbers alone, and a mixed table
+    without a class, each under both units."""
+    schemas = [parse_schema(text, name="the audit's schema") for text in (WITH_CLASS, NUMBERS_ALONE, WITHOUT_CLASS)]
     return [under for schema in schemas for under in (schema, under_replace(schema))]
 
 

@@ -5,7 +5,6 @@ divides its records evenly. Then the centre of each group is measured (a private
 sums), and its size. Depth and shares depend only on epsilon, the public number of rows and the number of attributes.
 """
 
-from fractions import Fraction
 from math import sqrt
 from typing import Any, ClassVar
 
@@ -13,6 +12,8 @@ import numpy as np
 
 from scumble.methods.coordinates import Amounts, require_numbers
 from scumble.methods.grouped_records import PublishedGroups, record_release
+from scumble.methods.microaggregate.growth import grow
+from scumble.methods.microaggregate.mixed.run import plan_mixed, run_mixed
 from scumble.methods.microaggregate.parameters import (
     CENTRES,
     SIZES,
@@ -21,19 +22,19 @@ from scumble.methods.microaggregate.parameters import (
     Microaggregate,
     PartitionSettings,
     partition_settings,
-    split_label,
 )
 from scumble.methods.microaggregate.partition import Partition, middle, positions, widest_side
-from scumble.methods.microaggregate.queries import RESOLUTION, Balance, Sizes, Sums
+from scumble.methods.microaggregate.queries import RESOLUTION, Balance, Offer, Sizes, Sums
+from scumble.methods.microaggregate.sizes import usable_sizes
 from scumble.model.counts import Integers
 from scumble.model.grid import Grid
 from scumble.model.guarantee import PureDP, Unit
 from scumble.model.plan import Plan
 from scumble.model.release import RecordRelease
-from scumble.model.rounding import Rounding
 from scumble.model.schema import Schema
 from scumble.privacy.holder import Holder
 from scumble.privacy.noise import laplace_variance
+from scumble.privacy.query import Box
 
 
 class MicroaggregateMethod:
@@ -42,10 +43,16 @@ class MicroaggregateMethod:
     name = "microaggregate"
     summary = "Groups of similar records with a centre and a noisy size, differentially private."
     parameters = Microaggregate
-    transcribed: ClassVar[tuple[dict[str, Any], ...]] = ({"depth": 2}, {"depth": 2, "centre": "mean"})
+    transcribed: ClassVar[tuple[dict[str, Any], ...]] = (
+        {"depth": 2},
+        {"depth": 2, "centre": "mean"},
+        {"depth": 2, "centre": "shares"},
+    )
     """Further modes under the transcript check. The depth of small tables is zero by default."""
 
     def plan(self, schema: Schema, parameters: Microaggregate) -> Plan:
+        if parameters.counts_values(schema):
+            return plan_mixed(schema, parameters)
         require_numbers(schema, self.name)
         settings = partition_settings(schema, parameters)
         return Plan(
@@ -56,10 +63,12 @@ class MicroaggregateMethod:
         )
 
     def run(self, schema: Schema, parameters: Microaggregate, holder: Holder) -> RecordRelease:
+        if parameters.counts_values(schema):
+            return run_mixed(schema, parameters, holder)
         return record_release(self.groups(schema, parameters, holder), schema, parameters)
 
     def groups(self, schema: Schema, parameters: Microaggregate, holder: Holder) -> PublishedGroups:
-        """The published groups, before they are converted to records."""
+        """The published groups of a table of numbers, before they are converted to records."""
         amounts = require_numbers(schema, self.name)
         settings = partition_settings(schema, parameters)
         story: list[str] = []
@@ -94,21 +103,14 @@ def _total_error(query: Sizes | Sums, spend: str, holder: Holder) -> float:
 
 def build_partition(schema: Schema, settings: PartitionSettings, holder: Holder, story: list[str]) -> Partition:
     """Split every box that has more than one code in two, once for each level of the plan."""
-    partition = Partition.whole(schema)
-    for level in range(settings.depth):
-        sides = {leaf: widest_side(schema, box) for leaf, box in enumerate(partition.boxes)}
-        divisible = {leaf: side for leaf, side in sides.items() if side is not None}
-        if not divisible:
-            break
-        query = _balance(schema, partition, divisible)
-        chosen = holder.choose_in_parts(query, spend=split_label(level))
-        cuts = {
-            leaf: (divisible[leaf], query.positions[line][choice])
-            for line, (leaf, choice) in enumerate(zip(query.leaves, chosen, strict=True))
-        }
-        story += [_describe(schema, level, side, cut) for side, cut in cuts.values()]
-        partition = partition.halve(cuts)
-    return partition
+
+    def offer(box: Box) -> Offer | None:
+        side = widest_side(schema, box)
+        return None if side is None else (side, _offered(schema, box, side))
+
+    return grow(
+        Partition.whole(schema), settings.depth, offer, holder, lambda *cut: story.append(_describe(schema, *cut))
+    )
 
 
 def _describe(schema: Schema, level: int, side: int, cut: int) -> str:
@@ -117,13 +119,10 @@ def _describe(schema: Schema, level: int, side: int, cut: int) -> str:
     return f"level {level + 1}: {attribute.name} at {attribute.domain.edge(cut)}"
 
 
-def _balance(schema: Schema, partition: Partition, sides: dict[int, int]) -> Balance:
-    offered = []
-    for leaf, side in sides.items():
-        grid = schema.attributes[side].domain
-        assert isinstance(grid, Grid)
-        offered.append(positions(grid, *partition.boxes[leaf][side]))
-    return Balance(partition=partition, leaves=tuple(sides), sides=tuple(sides.values()), positions=tuple(offered))
+def _offered(schema: Schema, box: Box, side: int) -> tuple[int, ...]:
+    grid = schema.attributes[side].domain
+    assert isinstance(grid, Grid)
+    return positions(grid, *box[side])
 
 
 def _medians(
@@ -133,7 +132,8 @@ def _medians(
     columns: list[list[float]] = []
     for side, scale in enumerate(amounts):
         if settings.measures_centres:
-            query = _balance(schema, partition, dict.fromkeys(range(len(partition.boxes)), side))
+            offers = {leaf: (side, _offered(schema, box, side)) for leaf, box in enumerate(partition.boxes)}
+            query = Balance.of(partition, offers)
             chosen = holder.choose_in_parts(query, spend=CENTRES)
             codes = [offered[choice] for offered, choice in zip(query.positions, chosen, strict=True)]
         else:
@@ -157,17 +157,3 @@ def _means(
         [scale.value(float(amount)) for amount in column] for scale, column in zip(amounts, centres.T, strict=True)
     ]
     return (2 * totals[:, 0] + RESOLUTION) // (2 * RESOLUTION), tuple(zip(*values, strict=True))
-
-
-def usable_sizes(measured: Integers | None, schema: Schema) -> Integers:
-    """Integer sizes, none negative, that add up to the public number of rows under replace, else to the measured
-    total."""
-    if measured is None:
-        assert schema.rows is not None
-        return np.array([schema.rows], dtype=np.int64)
-    if schema.unit is Unit.REPLACE:
-        assert schema.rows is not None
-        excess = schema.rows - int(measured.sum())
-        shares = np.diff([Fraction(excess * part, len(measured)).__floor__() for part in range(len(measured) + 1)])
-        measured = measured + shares.astype(np.int64)
-    return Rounding.PROJECT.apply(measured[:, None], 1)[:, 0]

@@ -15,6 +15,7 @@ from scumble.model.budget import Budget
 from scumble.model.guarantee import Unit
 from scumble.model.plan import Spend
 from scumble.model.schema import Schema
+from scumble.model.taxonomy import Tree
 from scumble.privacy.noise import selection_scale
 
 AUTO = Literal["auto"]
@@ -46,13 +47,17 @@ class Centre(StrEnum):
     MEDIAN = "median"
     """A private median of each attribute. It minimizes the absolute distance to the records."""
     MEAN = "mean"
-    """Noisy sum divided by noisy size. Averages of the release estimate averages of the table."""
+    """Noisy sum divided by noisy size. Averages of the release estimate averages of the table. Categories are in the
+    noisy proportions of the group."""
+    SHARES = "shares"
+    """Noisy counts of every attribute: records of a group have values in these proportions."""
 
 
 class Microaggregate(Params):
     """Parameters of `microaggregate`: groups of similar records, each replaced by a noisy centre.
 
-    `epsilon` is the privacy budget of the whole release. `centre` is what represents a group: median or mean.
+    `epsilon` is the privacy budget of the whole release. `centre` is what represents a group: median, mean, or the
+    shares of its values; by default median for numbers, and shares for tables with categories or missing values.
     `depth` is how often boxes are halved, for 2^depth groups; by default it follows from epsilon and the number of
     rows. A wrong parameter raises `InputError`.
 
@@ -63,7 +68,13 @@ class Microaggregate(Params):
     method_name = "microaggregate"
 
     epsilon: Annotated[Exact, Field(description="The privacy budget of the whole release.")]
-    centre: Annotated[Centre, Field(description="What represents a group: median or mean.")] = Centre.MEDIAN
+    centre: Annotated[
+        Centre | AUTO,
+        Field(
+            description="What represents a group: median, mean or shares. By default median for numbers, and shares "
+            "for tables with categories or missing values."
+        ),
+    ] = "auto"
     depth: Annotated[
         Annotated[int, Field(ge=0, le=16)] | AUTO,
         Field(description="Number of levels of splits, for 2^depth groups. By default computed from epsilon and rows."),
@@ -72,8 +83,27 @@ class Microaggregate(Params):
     if TYPE_CHECKING:
 
         def __init__(
-            self, *, epsilon: Budget, centre: Centre | Literal["median", "mean"] = ..., depth: int | AUTO = ...
+            self,
+            *,
+            epsilon: Budget,
+            centre: Centre | Literal["auto", "median", "mean", "shares"] = ...,
+            depth: int | AUTO = ...,
         ) -> None: ...
+
+    def centre_for(self, schema: Schema) -> Centre:
+        """What represents a group of a table of this schema."""
+        if self.centre == "auto":
+            return Centre.SHARES if has_other_values(schema) else Centre.MEDIAN
+        return self.centre
+
+    def counts_values(self, schema: Schema) -> bool:
+        """Whether groups are described by counts of values: for mixed tables, and to publish shares."""
+        return has_other_values(schema) or self.centre_for(schema) is Centre.SHARES
+
+
+def has_other_values(schema: Schema) -> bool:
+    """Whether a table is mixed: some values are not numbers on a grid, or may be missing."""
+    return any(isinstance(each.domain, Tree) or each.missing is not None for each in schema.attributes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,10 +136,10 @@ def partition_settings(schema: Schema, parameters: Microaggregate) -> PartitionS
     too_few_rows = (
         parameters.depth == "auto" and depth == 0 and not _large_enough(schema, parameters, rows, 0, PER_TABLE)
     )
-    centre = Centre.MEDIAN if too_few_rows else parameters.centre
+    centre = Centre.MEDIAN if too_few_rows else parameters.centre_for(schema)
     sized = too_few_rows or depth > 0 or schema.unit is Unit.ADD_REMOVE
     spends = (
-        *_split_spends(schema, parameters.epsilon, depth),
+        *split_spends(schema, parameters.epsilon * SPLIT_SHARE, depth),
         *_group_spends(schema, parameters, depth, too_few_rows),
     )
     return PartitionSettings(
@@ -126,22 +156,25 @@ def _large_enough(schema: Schema, parameters: Microaggregate, rows: int, depth: 
     """Whether groups of rows / 2^depth records are at least `times` as large as the error of their centres."""
     spend = _group_spends(schema, parameters, depth, too_few_rows=False)[0]
     # A median has sensitivity 1 per selection; the vector of sums has 1 + attributes times as much.
-    bound = 1 if parameters.centre is Centre.MEDIAN else _shared_factor(schema) * (1 + len(schema.attributes))
+    bound = (
+        1 if parameters.centre_for(schema) is Centre.MEDIAN else shared_factor(schema) * (1 + len(schema.attributes))
+    )
     scale = selection_scale(sensitivity=bound, monotone=True, epsilon=spend.epsilon)
     return rows >= 2**depth * times * float(scale) * log(POSITIONS)
 
 
-def _shared_factor(schema: Schema) -> int:
+def shared_factor(schema: Schema) -> int:
     """The factor by which the price of a spend shared by disjoint boxes counts: 2 under replace, else 1."""
     return 2 if schema.unit is Unit.REPLACE else 1
 
 
-def _split_spends(schema: Schema, epsilon: Fraction, depth: int) -> tuple[Spend, ...]:
+def split_spends(schema: Schema, epsilon: Fraction, depth: int) -> tuple[Spend, ...]:
+    """The spends of the levels, which add up to epsilon; none if there are no levels."""
     weights = [GROWTH**level for level in range(depth)]
     return tuple(
         Spend(
             label=split_label(level),
-            epsilon=epsilon * SPLIT_SHARE * weight / sum(weights) / _shared_factor(schema),
+            epsilon=epsilon * weight / sum(weights) / shared_factor(schema),
             shared=True,
             purpose="one private selection in each box: where it is split",
         )
@@ -159,14 +192,14 @@ def _group_spends(schema: Schema, parameters: Microaggregate, depth: int, too_fe
                 purpose="discrete Laplace noise; too few rows for this epsilon to measure anything else",
             ),
         )
-    if parameters.centre is Centre.MEAN:
+    if parameters.centre_for(schema) is Centre.MEAN:
         return (Spend(label=SUMS, epsilon=left, purpose="discrete Laplace noise on every sum and size"),)
     sized = depth > 0 or schema.unit is Unit.ADD_REMOVE
     sizes = parameters.epsilon * SIZE_SHARE if sized else Fraction(0)
     attributes = len(schema.attributes)
     centres = Spend(
         label=CENTRES,
-        epsilon=(left - sizes) / attributes / _shared_factor(schema),
+        epsilon=(left - sizes) / attributes / shared_factor(schema),
         times=attributes,
         shared=True,
         purpose="one private selection in each box: a position near the median",

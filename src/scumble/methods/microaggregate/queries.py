@@ -1,6 +1,6 @@
 """The queries: balanced positions in boxes, sizes of boxes, sums in boxes (proofs: PROOF.md, section 2)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,9 @@ from scumble.methods.microaggregate.partition import Partition
 from scumble.model.counts import Block, Integers
 from scumble.model.guarantee import Unit
 from scumble.privacy.query import Box, RowChoice, RowMeasurement, Sensitivity
+
+Offer = tuple[int, tuple[int, ...]]
+"""An attribute, and the ascending positions at which a box may be split in it."""
 
 RESOLUTION = 1 << 20
 """Sums add integers between -2^20 and 2^20, which stand for the ends of a box in one attribute."""
@@ -29,6 +32,16 @@ class Balance(RowChoice):
     leaves: tuple[int, ...]
     sides: tuple[int, ...]
     positions: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, partition: Partition, offers: Mapping[int, Offer]) -> "Balance":
+        """The query for leaves by number, each with its attribute and positions."""
+        return cls(
+            partition=partition,
+            leaves=tuple(offers),
+            sides=tuple(side for side, _ in offers.values()),
+            positions=tuple(offered for _, offered in offers.values()),
+        )
 
     @property
     def parts(self) -> tuple[Box, ...]:

@@ -1,0 +1,1 @@
+"""`microaggregate` for tables with categories, ordered categories, dates and missing values."""

@@ -1,0 +1,178 @@
+"""The records and documents of a release of a mixed table. Post-processing: it reads measured numbers only.
+
+The seed of the draws is a hash of the measured counts, so anyone who has these can repeat the draws, and nobody can
+pick a preferred outcome.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scumble.methods.microaggregate.mixed.estimates import Measured
+from scumble.methods.microaggregate.mixed.sides import Floats, Side
+from scumble.methods.microaggregate.parameters import Centre
+from scumble.methods.microaggregate.partition import Partition
+from scumble.model.counts import Integers
+from scumble.model.grid import Grid
+from scumble.model.values import Column, number_of, published_values
+from scumble.privacy.noise import Simulation, simulation
+
+LARGE_GRID = 1 << 20
+"""The values of a grid with more cells are computed one by one instead of from a table."""
+
+
+def seed_of(*measured: Measured) -> int:
+    """A hash of measured counts."""
+    digest = hashlib.sha256()
+    for each in measured:
+        for table in each.tables:
+            digest.update(np.ascontiguousarray(table, dtype="<i8").tobytes())
+    return int.from_bytes(digest.digest(), "big")
+
+
+def columns_of(
+    sides: Sequence[Side], counts: Sequence[Floats], rows: Integers, centre: Centre, seed: int
+) -> dict[str, Column]:
+    """The published columns: `rows[g]` records for group g, whose values follow from its estimated counts."""
+    draw = simulation(seed)
+    return {
+        side.attribute.name: _column(side, table, rows, centre, draw) for side, table in zip(sides, counts, strict=True)
+    }
+
+
+def _column(side: Side, counts: Floats, rows: Integers, centre: Centre, draw: Simulation) -> Column:
+    if centre is Centre.MEDIAN:
+        return values_of(side, np.repeat(np.array([median_code(side, line) for line in counts]), rows))
+    bins = [_in_proportion(line, int(number), draw) for line, number in zip(counts, rows, strict=True)]
+    drawn = np.concatenate(bins) if bins else np.zeros(0, dtype=np.int64)
+    if centre is Centre.SHARES or not side.numeric:
+        starts, lengths = np.array(side.starts), side.lengths
+        return values_of(side, starts[drawn] + np.floor(draw.random(len(drawn)) * lengths[drawn]).astype(np.int64))
+    means = np.repeat(np.array([mean_amount(side, line) for line in counts]), rows)
+    absent = drawn == side.missing if side.missing is not None else np.zeros(len(drawn), dtype=bool)
+    if isinstance(side.attribute.domain, Grid):
+        scale = side.amounts[0]
+        return np.where(absent, np.nan, float(scale.low) + float(scale.unit) * means)
+    return values_of(side, np.where(absent, side.size - 1, np.rint(means).astype(np.int64)))
+
+
+def _in_proportion(counts: Floats, rows: int, draw: Simulation) -> Integers:
+    """Bins for the records of a group, in the proportions of its counts and in random order.
+
+    Systematic sampling: each bin gets its expected number of records, rounded up or down without bias.
+    """
+    shares = counts / counts.sum() if counts.sum() > 0 else np.full(len(counts), 1 / len(counts))
+    ends = np.floor(np.cumsum(shares) * rows + draw.random()).astype(np.int64)
+    ends[-1] = rows
+    ends = np.clip(ends, 0, rows)
+    return draw.permutation(np.repeat(np.arange(len(counts)), ends - np.concatenate([[0], ends[:-1]])))
+
+
+def median_code(side: Side, counts: Floats) -> int:
+    """The code that represents a group: its median or, for categories, a leaf of the bin that is nearest to all
+    records by the distance of the taxonomy. A missing value represents a group of which it is more than half."""
+    if not side.attribute.in_order:
+        best = int((side.nearness @ counts).argmax())
+        return side.starts[best] + int(side.lengths[best] - 1) // 2
+    present = _present(side, counts)
+    if side.missing is not None and counts[side.missing] > present.sum():
+        return side.size - 1
+    half = np.cumsum(present) - present.sum() / 2
+    best = int(np.argmax(half >= 0))
+    inside = float(present[best] - half[best]) / present[best] if present[best] > 0 else 0.5
+    return side.starts[best] + min(int(inside * side.lengths[best]), int(side.lengths[best]) - 1)
+
+
+def mean_amount(side: Side, counts: Floats) -> float:
+    """The average amount of the records of a group whose value is not missing; the middle of the domain if all are."""
+    present, amounts = _present(side, counts), side.amounts[1]
+    amounts = amounts[: len(present)]
+    return float(present @ amounts / present.sum()) if present.sum() > 0 else float(amounts[len(amounts) // 2])
+
+
+def _present(side: Side, counts: Floats) -> Floats:
+    return counts if side.missing is None else counts[: side.missing]
+
+
+def values_of(side: Side, codes: Integers) -> Column:
+    """Codes as published values. A table of all values of a very long grid would not fit in memory."""
+    domain = side.attribute.domain
+    if not isinstance(domain, Grid) or domain.cells <= LARGE_GRID:
+        return published_values(domain, codes)
+    distinct, places = np.unique(codes, return_inverse=True)
+    taken = None if domain.missing is None else number_of(domain.missing)
+    lower = np.array([np.nan if code >= domain.cells else float(domain.edge(int(code))) for code in distinct])
+    upper = np.array([float(domain.edge(min(int(code) + 1, domain.cells))) for code in distinct])
+    return np.where(lower == taken, (lower + upper) / 2, lower)[places] if taken is not None else lower[places]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MixedGroups:
+    """What is published of the groups of a mixed table."""
+
+    sides: tuple[Side, ...]
+    partition: Partition
+    margins: Measured
+    profiles: Measured
+    counts: tuple[Floats, ...]
+    sizes: Integers
+    records: tuple[float, float]
+    """The number of records and its standard error, which is 0 if the number is public."""
+
+    def documents(self) -> dict[str, dict[str, Any]]:
+        """`groups`: each group with its box, its centre, its size and its noisy counts. `tables`: the noisy counts of
+        every attribute in the whole table."""
+        return {"groups": self._groups(), "tables": self._tables()}
+
+    def _groups(self) -> dict[str, Any]:
+        lines = []
+        for group, box in enumerate(self.partition.boxes):
+            within = [side.within(*ends) for side, ends in zip(self.sides, box, strict=True)]
+            named = list(zip((side.attribute.name for side in self.sides), self.sides, strict=True))
+            lines.append(
+                {
+                    "centre": {
+                        name: _plain(side, counts[group])
+                        for (name, side), counts in zip(named, self.counts, strict=True)
+                    },
+                    "size": int(self.sizes[group]),
+                    "box": {name: side.words(*ends) for (name, side), ends in zip(named, box, strict=True)},
+                    "counts": {
+                        name: table[group, bins].tolist()
+                        for (name, _), table, bins in zip(named, self.profiles.tables, within, strict=True)
+                    },
+                }
+            )
+        return {
+            "groups": lines,
+            "bins": {side.attribute.name: list(side.starts) for side in self.sides},
+            "variance": self.profiles.variance,
+        }
+
+    def _tables(self) -> dict[str, Any]:
+        """Noisy tables that add up over all groups. The sums of the groups have an independent noise of their own."""
+        groups = len(self.partition.boxes)
+        tables = []
+        for side, margin, profile in zip(self.sides, self.margins.tables, self.profiles.tables, strict=True):
+            common = {"attributes": [side.attribute.name], "bins": [list(side.starts)], "unit": 1}
+            tables.append({**common, "counts": margin[0].tolist(), "variance": self.margins.variance})
+            sums = profile.sum(axis=0).tolist()
+            tables.append({**common, "counts": sums, "variance": self.profiles.variance * groups})
+        estimate, deviation = self.records
+        return {
+            "format": "tables/1",
+            "noise": "discrete Laplace",
+            "records": {"estimate": estimate, "deviation": deviation},
+            "tables": tables,
+        }
+
+
+def _plain(side: Side, counts: Floats) -> float | str | None:
+    """The centre of a group as plain data: a number, a label, or None for a missing number."""
+    (value,) = values_of(side, np.array([median_code(side, counts)]))
+    if not isinstance(side.attribute.domain, Grid):
+        return str(value)
+    return None if np.isnan(float(value)) else float(value)

@@ -1,0 +1,204 @@
+"""Releases of mixed tables: plans that add up, centres, records within the domain, documents, and accuracy."""
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.csv as pacsv
+import pytest
+from command_line import release
+from command_line import scumble as command
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mixed_tables import EVERY_KIND, random_rows
+
+import scumble
+from scumble.auditing.laws.cases import under_replace
+from scumble.auditing.laws.queries import engine_of
+from scumble.demo.patients import PATIENTS_SCHEMA, patients
+from scumble.errors import InputError
+from scumble.methods.microaggregate.method import MicroaggregateMethod
+from scumble.methods.microaggregate.mixed.estimates import Measured, estimated_counts, pooled_sizes
+from scumble.methods.microaggregate.mixed.rows import mean_amount, median_code, values_of
+from scumble.methods.microaggregate.mixed.run import GROUPS, PROFILES, divide_budget
+from scumble.methods.microaggregate.mixed.sides import Side
+from scumble.methods.microaggregate.parameters import Centre, Microaggregate
+from scumble.methods.microaggregate.partition import Partition
+from scumble.model.guarantee import Unit
+from scumble.model.release import RecordRelease
+from scumble.model.schema import Schema
+from scumble.model.values import NOWHERE, codes_within
+from scumble.privacy.holder import CentralHolder
+from scumble.privacy.noise import PaidNoise
+
+SIDES = {attribute.name: Side.of(attribute) for attribute in EVERY_KIND.attributes}
+
+
+def made(schema: Schema, rows: list[Any], **values: Any) -> RecordRelease:
+    method, parameters = MicroaggregateMethod(), Microaggregate(**values)
+    holder = CentralHolder(engine=engine_of(schema, rows), noise=PaidNoise(), plan=method.plan(schema, parameters))
+    release = method.run(schema, parameters, holder)
+    assert not any(holder.purse.left.values()), "every planned spend was used"
+    return release
+
+
+@given(
+    epsilon=st.fractions(min_value=Fraction(1, 10**4), max_value=100, max_denominator=10**4),
+    records=st.floats(-1000, 1e9),
+    unit=st.sampled_from(Unit),
+    depth=st.just("auto") | st.integers(0, 12),
+)
+def test_every_division_adds_up_exactly(epsilon: Fraction, records: float, unit: Unit, depth: Any) -> None:
+    schema = EVERY_KIND if unit is Unit.ADD_REMOVE else under_replace(EVERY_KIND)
+    parameters = Microaggregate(epsilon=epsilon, depth=depth)
+    plan = MicroaggregateMethod().plan(schema, parameters)
+    division = divide_budget(schema, parameters, records)
+    assert sum((spend.total(unit) for spend in plan.spends), Fraction(0)) == epsilon
+    assert plan.divided(GROUPS, division.spends).price(PROFILES) > 0
+    assert 2**division.depth * (2 if division.by_class else 1) <= plan.cells_at_most
+
+
+def test_more_records_make_more_groups() -> None:
+    parameters = Microaggregate(epsilon=1)
+    depths = [divide_budget(EVERY_KIND, parameters, records) for records in (10, 1000, 10_000, 10**6)]
+    assert [division.depth for division in depths] == sorted(division.depth for division in depths)
+    assert [division.by_class for division in depths] == [False, True, True, True]
+    assert depths[-1].depth > 5
+
+
+@pytest.mark.parametrize("unit", list(Unit))
+@pytest.mark.parametrize("centre", list(Centre))
+@pytest.mark.parametrize("rows", [0, 1, 40, 3000])
+def test_every_record_lies_in_the_domain(unit: Unit, centre: Centre, rows: int) -> None:
+    schema = EVERY_KIND if unit is Unit.ADD_REMOVE else replace(under_replace(EVERY_KIND), rows=rows)
+    release = made(schema, random_rows(rows, 5).tolist(), epsilon=1, centre=centre)
+    if unit is Unit.REPLACE:
+        assert release.records == rows
+    for attribute in schema.attributes:
+        assert (codes_within(attribute.domain, release.columns[attribute.name]) != NOWHERE).all()
+
+
+@pytest.mark.parametrize("centre", list(Centre))
+def test_numbers_alone_can_be_published_as_shares(centre: Centre) -> None:
+    schema = replace(EVERY_KIND, attributes=EVERY_KIND.attributes[:1], target=None, rows_at_most=2000)
+    release = made(schema, random_rows(2000, 1)[:, :1].tolist(), epsilon=1, centre=centre)
+    assert ("tables" in release.documents) == (centre is Centre.SHARES)
+
+
+def test_too_many_groups_are_refused() -> None:
+    with pytest.raises(InputError, match=r"131,072 groups, more than 65,536\. Give a smaller depth"):
+        MicroaggregateMethod().plan(EVERY_KIND, Microaggregate(epsilon=1, depth=16))
+
+
+def counts(name: str, **values: float) -> Any:
+    side, found = SIDES[name], np.zeros(SIDES[name].bins)
+    for label, number in values.items():
+        found[side.attribute.domain.labels.index(label)] = number
+    return found
+
+
+def test_the_centre_of_categories_is_the_median_of_the_taxonomy() -> None:
+    ward = SIDES["ward"]
+    assert median_code(ward, counts("ward", n1=4, s1=3, s2=2, s3=2)) == 2, "most are in the south, most of them s1"
+    assert median_code(ward, counts("ward", n1=9, s1=3, s2=2, s3=2)) == 0
+
+
+def test_the_centre_of_values_in_order_ignores_missing_ones_unless_they_are_most() -> None:
+    pain = SIDES["pain"]
+    names = pain.attribute.domain.labels
+    assert names[median_code(pain, counts("pain", none=2, mild=2, severe=1, unknown=4))] == "mild"
+    assert names[median_code(pain, counts("pain", none=2, mild=2, severe=1, unknown=6))] == "unknown"
+    stay = SIDES["stay"]
+    scale, amounts = stay.amounts
+    numbers = np.array([2.0, 0, 2.0, 0, 0, 90.0])
+    assert scale.value(mean_amount(stay, numbers)) == pytest.approx((0.5 + 3.5) / 2)
+    assert len(amounts) == 6
+    assert np.isnan(float(values_of(stay, np.array([median_code(stay, numbers)]))[0]))
+
+
+@given(
+    table=st.lists(st.integers(-50, 500), min_size=5, max_size=5),
+    groups=st.lists(st.lists(st.integers(-50, 300), min_size=5, max_size=5), min_size=3, max_size=3),
+    sizes=st.lists(st.integers(0, 400), min_size=3, max_size=3),
+)
+@settings(max_examples=80)
+def test_estimates_are_not_negative_have_the_sizes_and_stay_in_the_box(
+    table: list[int], groups: list[list[int]], sizes: list[int]
+) -> None:
+    schema = replace(EVERY_KIND, attributes=EVERY_KIND.attributes[3:4], target=None)
+    partition = Partition.whole(schema).halve({0: (0, 2)}).halve({1: (0, 3)})
+    (found,) = estimated_counts(
+        partition,
+        [SIDES["ward"]],
+        np.array(sizes),
+        Measured(tables=(np.array([table]),), variance=40.0),
+        Measured(tables=(np.array(groups),), variance=90.0),
+    )
+    assert (found >= 0).all()
+    np.testing.assert_allclose(found.sum(axis=1), sizes, rtol=1e-6, atol=1e-6)
+    for line, (ends,) in zip(found, partition.boxes, strict=True):
+        outside = np.ones(5, dtype=bool)
+        outside[ends[0] : ends[1]] = False
+        assert not line[outside].any()
+
+
+def test_without_noise_estimates_are_the_counts() -> None:
+    schema = replace(EVERY_KIND, attributes=EVERY_KIND.attributes[3:4], target=None)
+    partition = Partition.whole(schema).halve({0: (0, 2)})
+    groups = np.array([[30, 10, 0, 0, 0], [0, 0, 5, 50, 20]])
+    profiles = Measured(tables=(groups,), variance=1e-9)
+    margins = Measured(tables=(groups.sum(axis=0, keepdims=True),), variance=1e-9)
+    sizes, error = pooled_sizes(partition, [SIDES["ward"]], profiles)
+    assert sizes.tolist() == [40, 75] and error < 1e-3
+    (found,) = estimated_counts(partition, [SIDES["ward"]], sizes.astype(np.int64), margins, profiles)
+    np.testing.assert_allclose(found, groups, atol=1e-3)
+
+
+def test_margins_and_dependence_are_close_to_the_rows() -> None:
+    """At eps 10 with 20,000 records the noise is far below these limits."""
+    rows = random_rows(20_000, 2)
+    release = made(EVERY_KIND, rows.tolist(), epsilon=10)
+    published = np.stack(
+        [codes_within(each.domain, release.columns[each.name]) for each in EVERY_KIND.attributes], axis=1
+    )
+    for place, side in enumerate(SIDES.values()):
+        shares = [
+            np.bincount(side.bin_of(table[:, place]), minlength=side.bins) / len(table) for table in (rows, published)
+        ]
+        assert np.abs(shares[0] - shares[1]).sum() / 2 < 0.03
+    assert np.corrcoef(published[:, 0], published[:, 3])[0, 1] > 0.5 * np.corrcoef(rows[:, 0], rows[:, 3])[0, 1] > 0
+
+
+def test_tables_add_up_noisy_counts_with_their_variance() -> None:
+    rows = random_rows(500, 3)
+    release = made(EVERY_KIND, rows.tolist(), epsilon=2, depth=1)
+    document = release.documents["tables"]
+    assert document["format"] == "tables/1"
+    for table in document["tables"]:
+        (name,), (starts,) = table["attributes"], table["bins"]
+        side = SIDES[name]
+        assert starts == list(side.starts)
+        place = list(SIDES).index(name)
+        exact = np.bincount(side.bin_of(rows[:, place]), minlength=side.bins)
+        error = np.array(table["counts"]) - exact
+        # Laplace noise is beyond 12 standard deviations less than once in 10 million entries.
+        assert np.abs(error).max() < 12 * np.sqrt(table["variance"])
+    groups = release.documents["groups"]
+    assert len(groups["groups"]) == 4 and groups["variance"] > 0
+    assert set(groups["groups"][0]["centre"]) == set(SIDES)
+
+
+def test_the_command_line_releases_and_evaluates_patients(tmp_path: Path) -> None:
+    table, out = tmp_path / "patients.csv", tmp_path / "out"
+    pacsv.write_csv(patients(1500, 4), table)
+    (tmp_path / "schema.yaml").write_text(PATIENTS_SCHEMA)
+    options = {"schema": tmp_path / "schema.yaml", "ledger": tmp_path / "ledger", "method": "microaggregate"}
+    ended = release(table, **options, out=out, centre="mean")
+    assert ended.code == 0, ended.err
+    assert command("verify", out).code == 0
+    assert command("evaluate", out, "--test", table, "--json").json
+    loaded = scumble.load_records(out)
+    assert set(loaded.documents) == {"groups", "tables"}
+    assert loaded.documents["tables"]["records"]["deviation"] > 0
