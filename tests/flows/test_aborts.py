@@ -45,6 +45,7 @@ BEFORE = {
     "methods/mdav/method.py": {"ExactSums.sensitivity", "MDAVMethod.plan"},
     "methods/mdav/queries.py": {"GroupSums.sensitivity"},
     "methods/method.py": {"_exactly", "Params.__init__", "require_target"},
+    "methods/microaggregate/mixed/run.py": {"plan_mixed"},
     "methods/microaggregate/parameters.py": {"partition_settings"},
     "methods/persons.py": {"plan_release", "refuse_persons", "_for_one_row"},
     "privacy/noise.py": {"Keying.named", "KeyedWords.__init__"},

@@ -50,6 +50,7 @@ METHODS_AND_SETTINGS = [
     ("diffgen", {"epsilon": "20", "leaves": True}),
     ("diffgen", {"epsilon": "20", "score": "max", "detail": "no"}),
     ("histograms", {"epsilon": "20"}),
+    ("microaggregate", {"epsilon": "20"}),
     ("mdav", {"k": 5}),
 ]
 ROWS = 80
@@ -120,9 +121,9 @@ def test_all_kinds_in_one_table(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "styled numbers"])
-def test_microaggregation_says_that_it_needs_numbers(tmp_path: Path, kind: str) -> None:
+def test_a_method_for_numbers_says_that_it_needs_them(tmp_path: Path, kind: str) -> None:
     with pytest.raises(InputError, match=r"needs numbers on a grid, but '\w+' is a"):
-        released(tmp_path, [kind], "microaggregate", {"epsilon": "1"})
+        released(tmp_path, [kind], "plain", {"epsilon": "1"})
     assert not (tmp_path / "made").exists()
 
 

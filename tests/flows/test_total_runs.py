@@ -43,6 +43,9 @@ CLASSES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("diffgen", {"selection": "published", "score": "infogain"}),
     ("diffgen", {"score": "gini", "rounds": 3}),
     ("histograms", {}),
+    ("microaggregate", {}),
+    ("microaggregate", {"centre": "mean", "depth": 2}),
+    ("microaggregate", {"centre": "median", "depth": 1}),
 )
 GROUPS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("microaggregate", {}),
