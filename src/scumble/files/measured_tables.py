@@ -46,9 +46,7 @@ def _listed(entry: Mapping[str, Any], noise: str, schema: Schema) -> MeasuredTab
         AttributeBins.from_starts(name, schema[name].domain, np.array(starts, dtype=np.int64))
         for name, starts in zip(entry["attributes"], entry["bins"], strict=True)
     )
-    unit = entry["unit"]
-    if not isinstance(unit, int) or unit < 1:
-        raise ValueError("`unit` is not a whole number above zero")
+    unit = _at_least_one(entry["unit"], "unit")
     counts = np.array(entry["counts"], dtype=np.float64).reshape([each.size for each in bins]) / unit
     return MeasuredTable(
         name=" by ".join(entry["attributes"]),
@@ -57,7 +55,14 @@ def _listed(entry: Mapping[str, Any], noise: str, schema: Schema) -> MeasuredTab
         kind=NoiseKind(noise),
         variance=float(entry["variance"]),
         unit=unit,
+        terms=_at_least_one(entry.get("terms", 1), "terms"),
     )
+
+
+def _at_least_one(number: object, name: str) -> int:
+    if not isinstance(number, int) or number < 1:
+        raise ValueError(f"`{name}` is not a whole number above zero")
+    return number
 
 
 def detail_tables(documents: Mapping[str, Mapping[str, Any]], schema: Schema) -> tuple[MeasuredTable, ...]:

@@ -17,10 +17,11 @@ from mixed_tables import EVERY_KIND, random_rows
 import scumble
 from scumble.auditing.laws.cases import under_replace
 from scumble.auditing.laws.queries import engine_of
-from scumble.demo.patients import PATIENTS_SCHEMA, patients
+from scumble.demo.patients import PATIENTS_SCHEMA, patients, patients_schema
 from scumble.errors import InputError
+from scumble.files.measured_tables import listed_tables
 from scumble.methods.microaggregate.method import MicroaggregateMethod
-from scumble.methods.microaggregate.mixed.estimates import Measured, estimated_counts, pooled_sizes
+from scumble.methods.microaggregate.mixed.estimates import NoisyTables, estimated_counts, pooled_sizes
 from scumble.methods.microaggregate.mixed.rows import mean_amount, median_code, values_of
 from scumble.methods.microaggregate.mixed.run import GROUPS, PROFILES, divide_budget
 from scumble.methods.microaggregate.mixed.sides import Side
@@ -32,6 +33,7 @@ from scumble.model.schema import Schema
 from scumble.model.values import NOWHERE, codes_within
 from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import PaidNoise
+from scumble.querying.answers import AnswerSource
 
 SIDES = {attribute.name: Side.of(attribute) for attribute in EVERY_KIND.attributes}
 
@@ -133,8 +135,8 @@ def test_estimates_are_not_negative_have_the_sizes_and_stay_in_the_box(
         partition,
         [SIDES["ward"]],
         np.array(sizes),
-        Measured(tables=(np.array([table]),), variance=40.0),
-        Measured(tables=(np.array(groups),), variance=90.0),
+        NoisyTables(tables=(np.array([table]),), variance=40.0),
+        NoisyTables(tables=(np.array(groups),), variance=90.0),
     )
     assert (found >= 0).all()
     np.testing.assert_allclose(found.sum(axis=1), sizes, rtol=1e-6, atol=1e-6)
@@ -148,8 +150,8 @@ def test_without_noise_estimates_are_the_counts() -> None:
     schema = replace(EVERY_KIND, attributes=EVERY_KIND.attributes[3:4], target=None)
     partition = Partition.whole(schema).halve({0: (0, 2)})
     groups = np.array([[30, 10, 0, 0, 0], [0, 0, 5, 50, 20]])
-    profiles = Measured(tables=(groups,), variance=1e-9)
-    margins = Measured(tables=(groups.sum(axis=0, keepdims=True),), variance=1e-9)
+    profiles = NoisyTables(tables=(groups,), variance=1e-9)
+    margins = NoisyTables(tables=(groups.sum(axis=0, keepdims=True),), variance=1e-9)
     sizes, error = pooled_sizes(partition, [SIDES["ward"]], profiles)
     assert sizes.tolist() == [40, 75] and error < 1e-3
     (found,) = estimated_counts(partition, [SIDES["ward"]], sizes.astype(np.int64), margins, profiles)
@@ -171,23 +173,49 @@ def test_margins_and_dependence_are_close_to_the_rows() -> None:
     assert np.corrcoef(published[:, 0], published[:, 3])[0, 1] > 0.5 * np.corrcoef(rows[:, 0], rows[:, 3])[0, 1] > 0
 
 
-def test_tables_add_up_noisy_counts_with_their_variance() -> None:
+@pytest.mark.parametrize("depth", [0, 1])
+def test_tables_have_noisy_counts_with_their_variance(depth: int) -> None:
     rows = random_rows(500, 3)
-    release = made(EVERY_KIND, rows.tolist(), epsilon=2, depth=1)
-    document = release.documents["tables"]
-    assert document["format"] == "tables/1"
-    for table in document["tables"]:
-        (name,), (starts,) = table["attributes"], table["bins"]
-        side = SIDES[name]
-        assert starts == list(side.starts)
-        place = list(SIDES).index(name)
-        exact = np.bincount(side.bin_of(rows[:, place]), minlength=side.bins)
-        error = np.array(table["counts"]) - exact
+    schema = EVERY_KIND if depth else replace(EVERY_KIND, target=None)
+    release = made(schema, rows.tolist(), epsilon=2, depth=depth)
+    tables = listed_tables(release.documents, schema)
+    kinds = {table.attributes for table in tables}
+    assert kinds == {(name,) for name in SIDES} | (
+        {(name, "class") for name in SIDES if name != "class"} if depth else set()
+    )
+    for table in tables:
+        places = [list(SIDES).index(name) for name in table.attributes]
+        exact = np.zeros(table.counts.shape)
+        np.add.at(exact, tuple(SIDES[name].bin_of(rows[:, place]) for name, place in zip(table.attributes, places)), 1)
         # Laplace noise is beyond 12 standard deviations less than once in 10 million entries.
-        assert np.abs(error).max() < 12 * np.sqrt(table["variance"])
+        assert np.abs(table.counts - exact).max() < 12 * np.sqrt(table.entry_variance)
+    assert {table.terms for table in tables} == ({1, 2, 4} if depth else {1})
     groups = release.documents["groups"]
-    assert len(groups["groups"]) == 4 and groups["variance"] > 0
+    assert len(groups["groups"]) == (4 if depth else 1) and groups["variance"] > 0
     assert set(groups["groups"][0]["centre"]) == set(SIDES)
+
+
+def test_the_release_answers_queries(tmp_path: Path) -> None:
+    """Counts of measured tables have intervals. At eps 100 their noise is below 50 records in any run."""
+    rows = patients(3000, 6)
+    options = {"method": "microaggregate", "epsilon": 100, "depth": 0, "ledger": tmp_path / "ledger"}
+    scumble.release(rows, schema=patients_schema(), dataset="patients", out=tmp_path / "out", **options)
+    frame = rows.to_pandas()
+    old, again, female = (
+        frame[name] == value for name, value in (("ward", "Geriatrics"), ("readmitted", "yes"), ("sex", "female"))
+    )
+    exact = {
+        "ward = 'Geriatrics'": old.sum(),
+        "stay is missing": (frame["stay"] == "?").sum(),
+        "ward = 'Geriatrics' and readmitted = 'yes'": (old & again).sum(),
+    }
+    for where, truth in exact.items():
+        answer = scumble.query(tmp_path / "out", where)
+        assert answer.estimates[0].source is AnswerSource.MEASURED and answer.interval is not None
+        assert answer.value == pytest.approx(truth, abs=50)
+    modelled = scumble.query(tmp_path / "out", "ward = 'Geriatrics' and sex = 'female'")
+    assert modelled.estimates[0].source is AnswerSource.ROWS and modelled.interval is None
+    assert modelled.value == pytest.approx((old & female).sum(), abs=80)
 
 
 def test_the_command_line_releases_and_evaluates_patients(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scumble.methods.microaggregate.mixed.sides import Floats, Side
+from scumble.methods.microaggregate.mixed.sides import Side
 from scumble.methods.microaggregate.partition import Partition
-from scumble.model.counts import Integers
+from scumble.model.counts import Floats, Integers
 from scumble.model.rounding import project
 from scumble.privacy.query import Box
 
@@ -21,7 +21,7 @@ FITTING_ROUNDS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
+class NoisyTables:
     """Noisy tables of shape (groups, bins), one for each side, each entry with noise of this variance."""
 
     tables: tuple[Integers, ...]
@@ -58,7 +58,7 @@ class Branches:
         return cls(parents=tuple(parents), boxes=tuple(boxes), groups=tuple(np.array(each) for each in below))
 
 
-def pooled_sizes(partition: Partition, sides: Sequence[Side], measured: Measured) -> tuple[Floats, float]:
+def pooled_sizes(partition: Partition, sides: Sequence[Side], measured: NoisyTables) -> tuple[Floats, float]:
     """The size of each group, from the sums of its counts over each attribute, and the standard error of their total.
 
     A sum over k bins has k times the variance of a count, so it has the weight 1/k. Bins outside a box are left out.
@@ -74,7 +74,7 @@ def pooled_sizes(partition: Partition, sides: Sequence[Side], measured: Measured
 
 
 def estimated_counts(
-    partition: Partition, sides: Sequence[Side], sizes: Integers, margins: Measured, profiles: Measured
+    partition: Partition, sides: Sequence[Side], sizes: Integers, margins: NoisyTables, profiles: NoisyTables
 ) -> tuple[Floats, ...]:
     """For each side, the estimated counts of each group by bin: none negative, and zero outside the box."""
     whole = tuple((0, side.size) for side in sides)
@@ -90,7 +90,7 @@ def _nothing(sizes: Integers, side: Side) -> Floats:
 
 
 def _one_side(
-    branches: Branches, number: int, side: Side, sizes: Integers, margins: Measured, profiles: Measured
+    branches: Branches, number: int, side: Side, sizes: Integers, margins: NoisyTables, profiles: NoisyTables
 ) -> Floats:
     counts = profiles.tables[number]
     inside = np.zeros(counts.shape, dtype=bool)
@@ -113,7 +113,7 @@ def _one_side(
 
 
 def _margin(
-    counts: Integers, inside: Integers, margin: Integers, total: int, margins: Measured, profiles: Measured
+    counts: Integers, inside: Integers, margin: Integers, total: int, margins: NoisyTables, profiles: NoisyTables
 ) -> Floats:
     """The counts of the whole table: the margin and the sums over groups, weighted by one over their variances."""
     weight = profiles.variance * inside.sum(axis=0)

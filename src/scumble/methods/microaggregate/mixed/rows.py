@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from scumble.methods.microaggregate.mixed.estimates import Measured
-from scumble.methods.microaggregate.mixed.sides import Floats, Side
+from scumble.methods.microaggregate.mixed.estimates import NoisyTables
+from scumble.methods.microaggregate.mixed.sides import Side
 from scumble.methods.microaggregate.parameters import Centre
 from scumble.methods.microaggregate.partition import Partition
-from scumble.model.counts import Integers
+from scumble.model.counts import Floats, Integers
 from scumble.model.grid import Grid
+from scumble.model.measured_tables import NoiseKind
 from scumble.model.values import Column, number_of, published_values
 from scumble.privacy.noise import Simulation, simulation
 
@@ -24,7 +25,7 @@ LARGE_GRID = 1 << 20
 """The values of a grid with more cells are computed one by one instead of from a table."""
 
 
-def seed_of(*measured: Measured) -> int:
+def seed_of(*measured: NoisyTables) -> int:
     """A hash of measured counts."""
     digest = hashlib.sha256()
     for each in measured:
@@ -115,10 +116,13 @@ class MixedGroups:
 
     sides: tuple[Side, ...]
     partition: Partition
-    margins: Measured
-    profiles: Measured
+    margins: NoisyTables
+    profiles: NoisyTables
     counts: tuple[Floats, ...]
     sizes: Integers
+    noise: NoiseKind
+    target: int | None
+    """The place of the target among the sides; None if there is none."""
     records: tuple[float, float]
     """The number of records and its standard error, which is 0 if the number is public."""
 
@@ -153,21 +157,49 @@ class MixedGroups:
         }
 
     def _tables(self) -> dict[str, Any]:
-        """Noisy tables that add up over all groups. The sums of the groups have an independent noise of their own."""
-        groups = len(self.partition.boxes)
+        """The noisy counts of each attribute: of the whole table, and added up over groups, whose noise is independent.
+        `variance` is that of one count, of which an entry adds up `terms`."""
         tables = []
-        for side, margin, profile in zip(self.sides, self.margins.tables, self.profiles.tables, strict=True):
+        for number, (side, margin) in enumerate(zip(self.sides, self.margins.tables, strict=True)):
             common = {"attributes": [side.attribute.name], "bins": [list(side.starts)], "unit": 1}
             tables.append({**common, "counts": margin[0].tolist(), "variance": self.margins.variance})
-            sums = profile.sum(axis=0).tolist()
-            tables.append({**common, "counts": sums, "variance": self.profiles.variance * groups})
+            tables.append({**common, **self._added_up(number)})
         estimate, deviation = self.records
         return {
             "format": "tables/1",
-            "noise": "discrete Laplace",
+            "noise": self.noise.value,
             "records": {"estimate": estimate, "deviation": deviation},
             "tables": tables,
         }
+
+    def _added_up(self, number: int) -> dict[str, Any]:
+        """The counts of one side added up over the groups of each class, if all classes have as many; else over all
+        groups."""
+        counts, side = self.profiles.tables[number], self.sides[number]
+        classes = self.classes
+        sizes = np.bincount(classes) if classes is not None else np.zeros(0)
+        if classes is None or len(set(sizes.tolist())) > 1 or number == self.target:
+            sums, terms = counts.sum(axis=0), len(counts)
+            return {"counts": sums.tolist(), "variance": self.profiles.variance, "terms": terms}
+        assert self.target is not None
+        other = self.sides[self.target]
+        by_class = np.zeros((other.bins, side.bins), dtype=np.int64)
+        np.add.at(by_class, classes, counts)
+        return {
+            "attributes": [side.attribute.name, other.attribute.name],
+            "bins": [list(side.starts), list(other.starts)],
+            "counts": by_class.T.ravel().tolist(),
+            "variance": self.profiles.variance,
+            "terms": int(sizes[0]),
+        }
+
+    @property
+    def classes(self) -> Integers | None:
+        """The class of each group; None if groups are not formed by class."""
+        if self.target is None:
+            return None
+        ends = [box[self.target] for box in self.partition.boxes]
+        return np.array([low for low, _ in ends]) if all(high - low == 1 for low, high in ends) else None
 
 
 def _plain(side: Side, counts: Floats) -> float | str | None:

@@ -18,10 +18,10 @@ import numpy as np
 
 from scumble.errors import InputError
 from scumble.methods.microaggregate.growth import grow
-from scumble.methods.microaggregate.mixed.estimates import Measured, estimated_counts, pooled_sizes
+from scumble.methods.microaggregate.mixed.estimates import NoisyTables, estimated_counts, pooled_sizes
 from scumble.methods.microaggregate.mixed.profiles import Profiles
 from scumble.methods.microaggregate.mixed.rows import MixedGroups, columns_of, seed_of
-from scumble.methods.microaggregate.mixed.sides import Floats, Side
+from scumble.methods.microaggregate.mixed.sides import Side
 from scumble.methods.microaggregate.parameters import (
     DEEPEST,
     SPLIT_SHARE,
@@ -32,6 +32,7 @@ from scumble.methods.microaggregate.parameters import (
 from scumble.methods.microaggregate.partition import POSITIONS, Partition
 from scumble.methods.microaggregate.queries import Offer
 from scumble.methods.microaggregate.sizes import usable_sizes
+from scumble.model.counts import Floats
 from scumble.model.grid import Grid
 from scumble.model.guarantee import PureDP, Unit
 from scumble.model.plan import Plan, Spend
@@ -40,7 +41,6 @@ from scumble.model.rounding import project
 from scumble.model.row_limit import row_counts, row_limit_story
 from scumble.model.schema import Schema
 from scumble.privacy.holder import Holder
-from scumble.privacy.noise import laplace_variance
 from scumble.privacy.query import Box
 
 MARGIN_SHARE = Fraction(2, 5)
@@ -80,7 +80,7 @@ def plan_mixed(schema: Schema, parameters: Microaggregate) -> Plan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Division:
+class GroupBudget:
     """How many groups there are, and how the budget of the groups is divided."""
 
     by_class: bool
@@ -88,7 +88,7 @@ class Division:
     spends: tuple[Spend, ...]
 
 
-def divide_budget(schema: Schema, parameters: Microaggregate, records: float) -> Division:
+def divide_budget(schema: Schema, parameters: Microaggregate, records: float) -> GroupBudget:
     """The number of levels and the spends, from public facts and the noisy number of records."""
     whole = parameters.epsilon * (1 - MARGIN_SHARE)
     by_class = schema.target is not None
@@ -103,7 +103,7 @@ def divide_budget(schema: Schema, parameters: Microaggregate, records: float) ->
     splits = split_spends(schema, whole * SPLIT_SHARE, depth)
     left = whole * (1 - SPLIT_SHARE if depth else 1)
     counted = Spend(label=PROFILES, epsilon=left, purpose="discrete Laplace noise on every count")
-    return Division(by_class=by_class, depth=depth, spends=(*splits, counted))
+    return GroupBudget(by_class=by_class, depth=depth, spends=(*splits, counted))
 
 
 def _large_enough(schema: Schema, epsilon: Fraction, records: float, groups: int, depth: int) -> bool:
@@ -137,6 +137,8 @@ def run_mixed(schema: Schema, parameters: Microaggregate, holder: Holder) -> Rec
         profiles=profiles,
         counts=estimated_counts(partition, sides, sizes, margins, profiles),
         sizes=sizes,
+        noise=holder.noise_kind,
+        target=None if schema.target is None else schema.names.index(schema.target),
         records=(float(sizes.sum()) if schema.unit is Unit.REPLACE else float(found.sum()), error),
     )
     rows = row_counts(sizes, counted=float(sizes.sum()), error=error)
@@ -152,22 +154,20 @@ def run_mixed(schema: Schema, parameters: Microaggregate, holder: Holder) -> Rec
     )
 
 
-def _measure(query: Profiles, spend: str, holder: Holder) -> Measured:
-    bound = query.sensitivity(holder.unit).bound
-    answer = holder.measure(query, spend=spend)
-    variance = laplace_variance(sensitivity=bound, epsilon=holder.plan.price(spend))
-    return Measured(tables=query.tables(answer), variance=variance)
+def _measure(query: Profiles, spend: str, holder: Holder) -> NoisyTables:
+    variance = holder.variance(query, spend=spend)
+    return NoisyTables(tables=query.tables(holder.measure(query, spend=spend)), variance=variance)
 
 
 def by_class(partition: Partition, schema: Schema) -> Partition:
     """The public partition with a box for each class. It depends on the schema only."""
-    side = [attribute.name for attribute in schema.attributes].index(str(schema.target))
+    side = schema.names.index(str(schema.target))
     for code in range(1, len(schema.classes)):
         partition = partition.halve({len(partition.boxes) - 1: (side, code)})
     return partition
 
 
-def _masses(margins: Measured, sides: Sequence[Side]) -> tuple[Floats, ...]:
+def _masses(margins: NoisyTables, sides: Sequence[Side]) -> tuple[Floats, ...]:
     """The share of records in each bin, by the margins. One record more is spread over all bins of an attribute, so
     that no share is zero."""
     masses = []

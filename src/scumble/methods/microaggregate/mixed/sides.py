@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from scumble.methods.coordinates import Amounts
 from scumble.methods.microaggregate.partition import POSITIONS, positions
-from scumble.model.counts import Integers
+from scumble.model.counts import Floats, Integers
 from scumble.model.grid import Grid
 from scumble.model.ordered import Ordered
 from scumble.model.schema import Attribute
@@ -23,8 +23,6 @@ from scumble.model.taxonomy import Node
 
 MOST_BINS = 64
 """A domain of so many codes has a bin for each. A longer one has at most so many bins."""
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
