@@ -17,9 +17,11 @@ from scumble.model.values import published_values, recoding
 from scumble.querying import cover as covering
 from scumble.querying.cover import cover
 from scumble.querying.expressions import Compared, Expression, conditions, expression_text
+from scumble.querying.leaf_values import LeafValues
+from scumble.querying.number_values import CellValues, PieceValues, numbers_in
 from scumble.querying.parser import ExpressionError, parse
 from scumble.querying.predicates import attributes_of, interpret
-from scumble.querying.values import CellValues, LeafValues, PieceValues, Values, numbers_in
+from scumble.querying.values import Values
 
 
 def cells_of(cut: Cut, rows: list[tuple[int, ...]]) -> MeasuredTable:

@@ -13,10 +13,12 @@ from scumble.querying.answering import Evidence, counts_and_shares, mean_of
 from scumble.querying.answers import QueryAnswer, plain
 from scumble.querying.estimates import Linear, combined, covariance, ratio_interval
 from scumble.querying.groups import combinations, read_group
+from scumble.querying.leaf_values import LeafValues
+from scumble.querying.number_values import CellValues
 from scumble.querying.parser import parse
 from scumble.querying.predicates import ALL, Predicate, interpret
 from scumble.querying.quantiles import quantile_of
-from scumble.querying.values import CellValues, LeafValues, Values
+from scumble.querying.values import Values
 
 SCHEMA = parse_schema(
     """

@@ -1,6 +1,8 @@
 """Answers a question about a release: reads the condition, finds the measured tables and rows, and estimates."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +10,13 @@ import numpy as np
 from scumble.charts import Bar, BarChart
 from scumble.errors import InputError
 from scumble.files.kinds import kind_of
+from scumble.files.noise_file import read_noise
+from scumble.files.perturbed_table import published_blocks
 from scumble.flows.load import load_release
 from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit
+from scumble.model.local.channel import AdditiveChannel
+from scumble.model.local.noise_model import NoiseModel
 from scumble.model.measured_tables import MeasuredTable
 from scumble.model.release import Release
 from scumble.model.schema import Schema
@@ -19,10 +25,12 @@ from scumble.querying.answering import Evidence, PublishedRows, counts_and_share
 from scumble.querying.answers import NOTES, Estimate, QueryAnswer
 from scumble.querying.expressions import Expression, conditions, expression_text
 from scumble.querying.groups import GroupBy, combinations, edges_of, read_group
+from scumble.querying.leaf_values import LeafValues
+from scumble.querying.number_values import CellValues, PieceValues, numbers_in
 from scumble.querying.parser import parse
-from scumble.querying.predicates import both, check_names, interpret, unknown_value
+from scumble.querying.predicates import Predicate, both, check_names, interpret, unknown_value
 from scumble.querying.quantiles import quantile_of
-from scumble.querying.values import CellValues, LeafValues, PieceValues, UnknownValue, Values, numbers_in
+from scumble.querying.values import UnknownValue, Values
 
 
 def query(
@@ -44,32 +52,133 @@ def query(
     answers come from the published rows and have no interval: the error of a model is not noise. Each estimate states
     its source. Raises `InputError` if the question cannot be read or answered; it points at the place.
     """
-    made = load_release(release) if isinstance(release, str | Path) else release
-    schema = made.tables[made.recommended]
-    expression = parse(where)
-    check_names(expression, schema.names, where)
-    groups = [read_group(each, schema) for each in ([by] if isinstance(by, str) else by)]
-    _check_measures(mean, quantile, schema)
-    values = _values(made, schema, expression, where, groups)
-    notes: list[str] = []
-    condition = interpret(expression, values, where, notes)
-    used = {each.attribute for each in conditions(expression)} | {each.attribute for each in groups}
-    used |= {name for name in (mean, quantile[1] if quantile else None) if name is not None}
-    evidence = _evidence(made, schema, values, used)
+    question = _Question.of(where, [by] if isinstance(by, str) else by, mean, quantile)
+    folder = None if isinstance(release, Release) else Path(release)
+    if folder is not None and not (folder / "release.json").exists() and (folder / "noise.json").exists():
+        return _answer(question, _perturbed(question, folder, read_noise(folder / "noise.json")))
+    made = release if isinstance(release, Release) else load_release(release)
+    noise = kind_of(made).noise_model(made)
+    if noise is None:
+        return _answer(question, _released(question, made))
+    if folder is None:
+        raise InputError("The perturbed records are in a file. Give the folder of the release instead.")
+    return _answer(question, _perturbed(question, folder, noise))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Question:
+    """A question as it was asked."""
+
+    text: str
+    expression: Expression
+    by: tuple[str, ...]
+    mean: str | None
+    quantile: tuple[float, str] | None
+
+    @classmethod
+    def of(cls, where: str, by: Sequence[str], mean: str | None, quantile: tuple[float, str] | None) -> "_Question":
+        return cls(text=where, expression=parse(where), by=tuple(by), mean=mean, quantile=quantile)
+
+    def check(self, schema: Schema) -> list[GroupBy]:
+        """Check all names against the schema of a release. Returns the attributes that the answer is divided by."""
+        check_names(self.expression, schema.names, self.text)
+        _check_measures(self.mean, self.quantile, schema)
+        return [read_group(each, schema) for each in self.by]
+
+    @property
+    def measured(self) -> set[str]:
+        """The attribute of which a mean or quantile is wanted."""
+        return {name for name in (self.mean, self.quantile[1] if self.quantile else None) if name is not None}
+
+    def used(self, groups: Sequence[GroupBy]) -> set[str]:
+        """All attributes of the question."""
+        named = {each.attribute for each in conditions(self.expression)}
+        return named | {each.attribute for each in groups} | self.measured
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """A question that was interpreted, and the functions that answer it."""
+
+    by: tuple[str, ...]
+    condition: Predicate
+    groups: Sequence[tuple[tuple[str, ...], Predicate]]
+    counts: Callable[[Predicate, Predicate, tuple[str, ...]], list[Estimate]]
+    mean: Callable[[Predicate, tuple[str, ...], str], Estimate]
+    quantile: Callable[[Predicate, tuple[str, ...], str, float], Estimate]
+    notes: list[str]
+
+
+def _answer(question: _Question, asked: _Asked) -> QueryAnswer:
     estimates: list[Estimate] = []
-    for labels, group in combinations(groups, schema, values):
-        if mean is not None:
-            estimates.append(mean_of(evidence, both(condition, group), labels, mean))
-        elif quantile is not None:
-            estimates.append(quantile_of(evidence, both(condition, group), labels, quantile[1], quantile[0]))
+    for labels, group in asked.groups:
+        where = both(asked.condition, group)
+        if question.mean is not None:
+            estimates.append(asked.mean(where, labels, question.mean))
+        elif question.quantile is not None:
+            estimates.append(asked.quantile(where, labels, question.quantile[1], question.quantile[0]))
         else:
-            estimates += counts_and_shares(evidence, condition, group, labels)
+            estimates += asked.counts(asked.condition, group, labels)
     sources = dict.fromkeys(each.source for each in estimates)
     return QueryAnswer(
-        question=expression_text(expression) or "all records",
-        by=tuple(each.attribute for each in groups),
+        question=expression_text(question.expression) or "all records",
+        by=asked.by,
         estimates=tuple(estimates),
-        notes=(*(NOTES[source] for source in sources if source in NOTES), *notes),
+        notes=(*(NOTES[source] for source in sources if source in NOTES), *asked.notes),
+    )
+
+
+def _released(question: _Question, release: Release) -> _Asked:
+    schema = release.tables[release.recommended]
+    groups = question.check(schema)
+    values = _values(release, schema, question, groups)
+    notes: list[str] = []
+    condition = interpret(question.expression, values, question.text, notes)
+    evidence = _evidence(release, schema, values, question.used(groups))
+    return _Asked(
+        by=tuple(each.attribute for each in groups),
+        condition=condition,
+        groups=combinations(groups, schema, values),
+        counts=partial(counts_and_shares, evidence),
+        mean=partial(mean_of, evidence),
+        quantile=partial(quantile_of, evidence),
+        notes=notes,
+    )
+
+
+def _perturbed(question: _Question, folder: Path, noise: NoiseModel) -> _Asked:
+    # Imported late: SciPy's statistics take a second.
+    from scumble.querying.perturbed import CUT, SMOOTHED, axis_of, count_reports
+    from scumble.querying.perturbed_answers import perturbed_counts, perturbed_mean, perturbed_quantile
+
+    attributes = tuple(noise.schema[name] for name in noise.reported)
+    schema = replace(noise.published, attributes=attributes)
+    groups = question.check(schema)
+    values: dict[str, Values] = {
+        each.name: CellValues(attribute=each) if isinstance(each.domain, Grid) else LeafValues(attribute=each)
+        for each in attributes
+    }
+    notes: list[str] = []
+    condition = interpret(question.expression, values, question.text, notes)
+    divided = combinations(groups, schema, values)
+    everything = both(condition, *(group for _, group in divided))
+    table = folder / "table.csv"
+    used = sorted(question.used(groups))
+    rows = 0
+    if any(isinstance(noise[name].channel, AdditiveChannel) for name in used):
+        rows = sum(len(next(iter(block.values()))) for block in published_blocks(table, noise))
+    axes = [axis_of(noise[name], values[name], everything, rows=rows, apart=name in question.measured) for name in used]
+    counts = count_reports(published_blocks(table, noise), axes, values)
+    notes += [SMOOTHED] if not counts.exact else []
+    notes += [CUT] if not all(counts.shares_of(both(condition, group))[1] for _, group in divided) else []
+    return _Asked(
+        by=tuple(each.attribute for each in groups),
+        condition=condition,
+        groups=divided,
+        counts=partial(perturbed_counts, counts),
+        mean=partial(perturbed_mean, counts),
+        quantile=partial(perturbed_quantile, counts),
+        notes=notes,
     )
 
 
@@ -88,9 +197,7 @@ def _check_measures(mean: str | None, quantile: tuple[float, str] | None, schema
             )
 
 
-def _values(
-    release: Release, schema: Schema, expression: Expression, text: str, groups: Sequence[GroupBy]
-) -> dict[str, Values]:
+def _values(release: Release, schema: Schema, question: _Question, groups: Sequence[GroupBy]) -> dict[str, Values]:
     """The distinguishable values of every attribute."""
     generalized = release.rows_of(release.recommended) is None
     found: dict[str, Values] = {}
@@ -102,12 +209,12 @@ def _values(
             found[attribute.name] = CellValues(attribute=attribute)
         else:
             numbers: list[float] = []
-            for condition in conditions(expression):
+            for condition in conditions(question.expression):
                 if condition.attribute == attribute.name:
                     try:
                         numbers += numbers_in(attribute, [condition])
                     except UnknownValue as error:
-                        raise unknown_value(error, condition, text) from None
+                        raise unknown_value(error, condition, question.text) from None
             for division in groups:
                 if division.attribute == attribute.name:
                     numbers += edges_of(division, grid)

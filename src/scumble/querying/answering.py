@@ -17,8 +17,9 @@ from scumble.model.measured_tables import MeasuredTable
 from scumble.querying.answers import AnswerSource, Estimate
 from scumble.querying.cover import Cover, cover
 from scumble.querying.estimates import Interval, Linear, combined, ratio_interval
+from scumble.querying.number_values import CellValues, NumberValues
 from scumble.querying.predicates import ALL, OneAttribute, Predicate, attributes_of, both
-from scumble.querying.values import CellValues, Mask, NumberValues, Values
+from scumble.querying.values import Mask, Values
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -11,8 +11,10 @@ from scumble.errors import InputError
 from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Schema
 from scumble.model.values import text_of
+from scumble.querying.leaf_values import LeafValues
+from scumble.querying.number_values import NumberValues
 from scumble.querying.predicates import ALL, OneAttribute, Predicate, available, both
-from scumble.querying.values import LeafValues, NumberValues, Values, nearest_names
+from scumble.querying.values import Values, nearest_names
 
 MOST_GROUPS = 10_000
 

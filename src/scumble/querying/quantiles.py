@@ -13,8 +13,10 @@ from scumble.errors import InputError
 from scumble.querying.answering import Evidence, known_values
 from scumble.querying.answers import AnswerSource, Estimate
 from scumble.querying.estimates import Linear
+from scumble.querying.leaf_values import LeafValues
+from scumble.querying.number_values import NumberValues
 from scumble.querying.predicates import OneAttribute, Predicate, attributes_of, both
-from scumble.querying.values import LeafValues, NumberValues, Values
+from scumble.querying.values import Values
 
 
 def quantile_of(
@@ -40,7 +42,7 @@ def quantile_of(
         numbers = np.sort(evidence.rows.numbers[attribute][evidence.truth(known)])
         found: float | str = float(numbers[_rank(share, len(numbers))])
     else:
-        found = _label(values, int(places[_rank(share, len(places))]))
+        found = label_of(values, int(places[_rank(share, len(places))]))
     return Estimate(group=labels, measure=measure, value=found, source=AnswerSource.ROWS)
 
 
@@ -97,13 +99,13 @@ def _first(flags: np.ndarray, otherwise: int) -> int:
 
 
 def _low_end(values: Values, place: int) -> float | str:
-    return float(values.starts[place]) if isinstance(values, NumberValues) else _label(values, place)
+    return float(values.starts[place]) if isinstance(values, NumberValues) else label_of(values, place)
 
 
 def _high_end(values: Values, place: int, end: int) -> float | str:
     """The upper end of a bin: its only value, or the upper edge of the interval."""
     if not isinstance(values, NumberValues):
-        return _label(values, end - 1)
+        return label_of(values, end - 1)
     if values.single and end == place + 1:
         return float(values.starts[place])
     return float(values.starts[end]) if end < len(values.starts) else float(values.grid.edge_floats[-1])
@@ -113,7 +115,7 @@ def _middle(values: Values, bounds: list[int], rising: list[float], place: int) 
     """The value at which the cumulative counts reach the share; interpolated inside a bin of several numbers."""
     low, end = bounds[place], bounds[place + 1]
     if not isinstance(values, NumberValues):
-        return _label(values, end - 1)
+        return label_of(values, end - 1)
     if values.single and end == low + 1:
         return float(values.starts[low])
     left, right = float(values.starts[low]), float(_high_end(values, low, end))
@@ -121,6 +123,7 @@ def _middle(values: Values, bounds: list[int], rising: list[float], place: int) 
     return left + (right - left) * (min(max(-before / (after - before), 0.0), 1.0) if after > before else 0.5)
 
 
-def _label(values: Values, place: int) -> str:
+def label_of(values: Values, place: int) -> str:
+    """The label of a category by its place."""
     assert isinstance(values, LeafValues)
     return values.tree.labels[place]
