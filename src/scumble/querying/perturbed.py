@@ -37,7 +37,7 @@ CUT = "No interval: the question cuts through reported intervals, inside which r
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Axis:
+class ReportClasses:
     """One attribute: its true values in classes, its reports in classes, and the probabilities between them."""
 
     bins: AttributeBins
@@ -54,7 +54,9 @@ class Axis:
         return len(self.matrix)
 
 
-def axis_of(randomized: RandomizedAttribute, values: Values, predicate: Predicate, *, rows: int, apart: bool) -> Axis:
+def axis_of(
+    randomized: RandomizedAttribute, values: Values, predicate: Predicate, *, rows: int, apart: bool
+) -> ReportClasses:
     """The classes of one attribute that a question distinguishes; every value is one if they are kept `apart`."""
     attribute, channel = randomized.attribute, randomized.channel
     masks = [mask.mask for mask in predicate.masks if mask.attribute == attribute.name]
@@ -76,12 +78,12 @@ def axis_of(randomized: RandomizedAttribute, values: Values, predicate: Predicat
         truth, other = channel.truth / TOTAL, channel.other / TOTAL
         sizes = np.bincount(classes).astype(np.float64)
         matrix = other * sizes[:, np.newaxis] + (truth - other) * np.eye(len(sizes))
-        return Axis(bins=bins, of_report=classes, matrix=matrix)
+        return ReportClasses(bins=bins, of_report=classes, matrix=matrix)
     if isinstance(channel, GroupingChannel):
         firsts = np.searchsorted(channel.groups, np.arange(channel.outputs))
         of_report = classes[firsts]
         of_report = np.append(of_report, classes[-1]) if channel.inputs < len(classes) else of_report
-        return Axis(bins=bins, of_report=of_report, matrix=np.eye(bins.size))
+        return ReportClasses(bins=bins, of_report=of_report, matrix=np.eye(bins.size))
     edges = np.append(np.flatnonzero(np.diff(classes[:numbers], prepend=-1)), numbers)
     part = interval_partition(randomized, edges)
     matrix, of_report = part.kernel, part.bin_of()
@@ -89,7 +91,7 @@ def axis_of(randomized: RandomizedAttribute, values: Values, predicate: Predicat
         matrix = np.pad(matrix, ((0, 1), (0, 1)))
         matrix[-1, -1] = 1.0
         of_report = np.append(of_report, len(matrix) - 1)
-    return Axis(bins=bins, of_report=of_report, matrix=matrix, part=part)
+    return ReportClasses(bins=bins, of_report=of_report, matrix=matrix, part=part)
 
 
 def _starts(masks: list[np.ndarray], numbers: int, *, apart: bool) -> Integers:
@@ -119,7 +121,7 @@ def _bins(name: str, values: Values, classes: Integers, *, with_missing: bool) -
 class PerturbedCounts:
     """The number of reports in each combination of classes, and what it says about the true values."""
 
-    axes: tuple[Axis, ...]
+    axes: tuple[ReportClasses, ...]
     values: Mapping[str, Values]
     observed: Floats
     """With an axis for each attribute; numbers with added noise come first."""
@@ -194,7 +196,7 @@ class PerturbedCounts:
 
 
 def count_reports(
-    blocks: Iterable[Mapping[str, Integers]], axes: Iterable[Axis], values: Mapping[str, Values]
+    blocks: Iterable[Mapping[str, Integers]], axes: Iterable[ReportClasses], values: Mapping[str, Values]
 ) -> PerturbedCounts:
     """Count the reports block by block. Raises `InputError` if two numbers have added noise, or there is too much."""
     ordered = tuple(sorted(axes, key=lambda axis: axis.part is None))
