@@ -37,14 +37,14 @@ CODE = (
 
 BEFORE = {
     "methods/__init__.py": {"method_named", "method_and_parameters"},
-    "methods/coordinates.py": {"Amounts.of", "Layout.__post_init__", "require_numbers", "scales"},
+    "methods/coordinates.py": {"Amounts.of", "Layout.__post_init__", "require_numbers"},
     "methods/diffgen/algorithm_1.py": {"published_spends"},
     "methods/diffgen/cell_bounds.py": {"most_cells", "leaf_cells"},
     "methods/diffgen/parameters.py": {"DiffGen._fit_together"},
     "methods/mdav/mdav.py": {"check_group_size"},
     "methods/mdav/method.py": {"ExactSums.sensitivity", "MDAVMethod.plan"},
     "methods/mdav/queries.py": {"GroupSums.sensitivity"},
-    "methods/method.py": {"_exactly", "Params.__init__", "require_target"},
+    "methods/method.py": {"_exact_delta", "_exactly", "Params.__init__", "require_target"},
     "methods/microaggregate/mixed/run.py": {"plan_mixed"},
     "methods/microaggregate/parameters.py": {"partition_settings"},
     "methods/persons.py": {"plan_release", "refuse_persons", "_for_one_row"},

@@ -6,8 +6,9 @@ becomes one column for each node of its taxonomy below the root: 1 if the node i
 else 0. The squared distance of two categories is then the number of taxonomy edges between them, and the average of
 categories is the share of records below each node. So one algorithm serves mixed tables.
 
-A missing number has no amount, so a numeric attribute with a code for missing values is refused when the plan is made.
-Values that do not parse, NaN included, have already been given a code by the schema's `outside` rule.
+A missing number, date or ordered category has no amount: its attribute gets a second column, which is 1 if the value is
+missing. Methods for numbers alone refuse it when the plan is made. Values that do not parse, NaN included, have already
+been given a code by the schema's `outside` rule.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from math import lcm
+from math import lcm, sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ import numpy.typing as npt
 from scumble.errors import InputError
 from scumble.model.counts import Block, Integers
 from scumble.model.grid import LARGEST_DOMAIN
+from scumble.model.ordered import Ordered
 from scumble.model.schema import Attribute, Schema
 from scumble.model.taxonomy import Node, Tree
 
@@ -83,20 +85,25 @@ def require_numbers(schema: Schema, method: str) -> tuple[Amounts, ...]:
                 f"{method} needs numbers on a grid, but {attribute.name!r} is a {attribute.kind}. Remove it from the "
                 "schema, or use a method that takes every kind: diffgen, microaggregate, or mdav (k-anonymity only)."
             )
-    return tuple(amounts for amounts in scales(schema, method) if amounts is not None)
-
-
-def scales(schema: Schema, method: str) -> tuple[Amounts | None, ...]:
-    """The scale of each attribute in order; None for a category. Raises `InputError` if a number may be missing."""
-    found: list[Amounts | None] = []
-    for attribute in schema.attributes:
-        if attribute.in_order and attribute.missing is not None:
+        if attribute.missing is not None:
             raise InputError(
-                f"{method} averages numbers and other values in order, but {attribute.name!r} may be missing. Remove "
-                "`missing:` from the schema, so that empty cells count as the lowest value, or remove the attribute."
+                f"{method} averages numbers, but {attribute.name!r} may be missing. Remove `missing:` from the schema, "
+                "so that empty cells count as the lowest value, or use microaggregate or mdav (k-anonymity only)."
             )
-        found.append(Amounts.of(attribute) if attribute.in_order else None)
-    return tuple(found)
+    return tuple(Amounts.of(attribute) for attribute in schema.attributes)
+
+
+def missing_apart(attribute: Attribute) -> int | None:
+    """The code of missing values where it follows values in order, else None.
+
+    A missing category is a leaf of its taxonomy, and a missing value that the order names has its rank there.
+    """
+    if not attribute.in_order or attribute.missing is None:
+        return None
+    if isinstance(attribute.domain, Ordered) and attribute.domain.apart is None:
+        return None
+    last = attribute.domain.size - 1
+    return last if attribute.missing_code == last and last > 0 else None
 
 
 def collect(blocks: Iterable[Block], attributes: int) -> Integers:
@@ -114,10 +121,16 @@ class Layout:
 
     @cached_property
     def amounts(self) -> tuple[Amounts | None, ...]:
-        return scales(self.schema, self.method)
+        """The scale of each attribute in order; None for a category."""
+        return tuple(Amounts.of(each) if each.in_order else None for each in self.schema.attributes)
+
+    @cached_property
+    def missing(self) -> tuple[int | None, ...]:
+        """For each attribute, the code of missing values that has a column of its own."""
+        return tuple(missing_apart(attribute) for attribute in self.schema.attributes)
 
     def __post_init__(self) -> None:
-        columns = sum(max(1, len(nodes)) for nodes in self.nodes)
+        columns = sum(self._widths)
         if columns > MOST_COLUMNS:
             raise InputError(
                 f"{self.method} needs {columns:,} columns for the nodes of all taxonomies, more than {MOST_COLUMNS:,}. "
@@ -135,17 +148,24 @@ class Layout:
         )
 
     @cached_property
+    def _widths(self) -> list[int]:
+        return [max(1, len(nodes)) + (code is not None) for nodes, code in zip(self.nodes, self.missing, strict=True)]
+
+    @cached_property
     def columns(self) -> tuple[slice, ...]:
         """For each attribute, the slice of its columns."""
-        widths = [max(1, len(nodes)) for nodes in self.nodes]
-        ends = np.cumsum(widths)
-        return tuple(slice(int(end) - width, int(end)) for end, width in zip(ends, widths, strict=True))
+        ends = np.cumsum(self._widths)
+        return tuple(slice(int(end) - width, int(end)) for end, width in zip(ends, self._widths, strict=True))
 
     def numbers(self, rows: Integers) -> Integers:
         """Amounts and node indicators of coded rows."""
         columns: list[Integers] = []
-        for codes, amounts, nodes in zip(rows.T, self.amounts, self.nodes, strict=True):
-            if amounts is not None:
+        for codes, amounts, nodes, missing in zip(rows.T, self.amounts, self.nodes, self.missing, strict=True):
+            if amounts is not None and missing is not None:
+                absent = codes == missing
+                known = np.where(absent, 0, amounts.of_codes(np.where(absent, 0, codes)))
+                columns.append(np.stack([known, absent], axis=1).astype(np.int64))
+            elif amounts is not None:
                 columns.append(amounts.of_codes(codes)[:, None])
             else:
                 below = [(codes >= node.low) & (codes < node.high) for node in nodes]
@@ -155,13 +175,16 @@ class Layout:
     def standardized(self, rows: Integers) -> Integers:
         """Coordinates in which every attribute has a total variance of 1, in integer multiples of 2^-30.
 
-        A constant attribute is 0 in every row, so it does not affect distances.
+        A constant attribute is 0 in every row, so it does not affect distances. A missing value has the average of the
+        others as amount; its own column adds as much to its squared distance from a value as two random values have.
         """
         numbers = self.numbers(rows).astype(np.float64)
         coordinates = np.zeros(numbers.shape, dtype=np.int64)
         if not len(rows):
             return coordinates
-        for place in self.columns:
+        for place, missing in zip(self.columns, self.missing, strict=True):
+            if missing is not None:
+                _standardize_known(numbers[:, place])
             centred = numbers[:, place] - numbers[:, place].mean(axis=0)
             deviation = float(np.sqrt((centred**2).mean(axis=0).sum()))
             if deviation > 0:
@@ -178,11 +201,25 @@ class Layout:
 
     def _centre(self, number: int, average: npt.NDArray[np.float64]) -> float | str:
         amounts, domain = self.amounts[number], self.schema.attributes[number].domain
+        missing = self.missing[number]
         if amounts is None:
             return _nearest_leaf(self.nodes[number], average, domain.labels)
+        if missing is not None:
+            if average[1] > 0.5:
+                return domain.labels[missing] if isinstance(domain, Tree) else float("nan")
+            average = average / (1 - average[1])
         if isinstance(domain, Tree):
             return domain.labels[round(float(average[0]))]
         return amounts.value(float(average[0]))
+
+
+def _standardize_known(columns: npt.NDArray[np.float64]) -> None:
+    """In place: known amounts with average 0 and variance 1, missing ones 0; missing values sqrt 2 in their column."""
+    known = columns[:, 1] == 0
+    amounts = columns[known, 0]
+    deviation = float(amounts.std()) if len(amounts) else 0.0
+    columns[known, 0] = (amounts - amounts.mean()) / deviation if deviation > 0 else 0.0
+    columns[~known, 1] = sqrt(2)
 
 
 def _nearest_leaf(nodes: Sequence[Node], average: npt.NDArray[np.float64], labels: Sequence[str]) -> str:

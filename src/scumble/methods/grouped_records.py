@@ -1,6 +1,7 @@
 """The release of a microaggregation: groups with a centre and a size, published as records."""
 
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,9 @@ class PublishedGroups:
     """Published groups, in an order that reveals nothing about the order of rows.
 
     Which record belongs to which group is not published. `centres` has a line for each group and an entry for each
-    attribute: a number, or the label of a category. `sizes` are integers, none negative. `measured` are the noisy
-    sizes; None if sizes follow from public numbers. `boxes` are the regions of a private partition; None for the MDAV
-    family.
+    attribute: a number, NaN if it is missing, or the label of a category. `sizes` are integers, none negative.
+    `measured` are the noisy sizes; None if sizes follow from public numbers. `boxes` are the regions of a private
+    partition; None for the MDAV family.
     """
 
     method: str
@@ -74,7 +75,8 @@ def record_release(groups: PublishedGroups, schema: Schema, parameters: Params) 
 def _document(groups: PublishedGroups, schema: Schema) -> dict[str, Any]:
     lines: list[dict[str, Any]] = []
     for number, (centre, size) in enumerate(zip(groups.centres, groups.sizes.tolist(), strict=True)):
-        line: dict[str, Any] = {"centre": dict(zip(groups.names, centre, strict=True)), "size": size}
+        plain = (None if isinstance(value, float) and isnan(value) else value for value in centre)
+        line: dict[str, Any] = {"centre": dict(zip(groups.names, plain, strict=True)), "size": size}
         if groups.measured is not None:
             line["measured"] = int(groups.measured[number])
         if groups.boxes is not None:

@@ -179,6 +179,49 @@ def test_mdav_releases_mixed_groups_exactly_and_only_as_k_anonymity() -> None:
     assert made.sizes.tolist() == [3, 3, 3]
 
 
+WITH_MISSING = parse_schema(
+    """
+scumble: schema/1
+unit: replace
+rows: 9
+attributes:
+  stay: {numeric: {edges: [0, 2, 10, 40]}, missing: "?"}
+  pain: {ordered: [none, mild, severe], missing: unknown}
+  day: {date: {from: 2024-01-01, to: 2024-02-01, step: day}, missing: "-"}
+"""
+)
+
+
+def test_missing_values_have_a_column_of_their_own() -> None:
+    layout = Layout(schema=WITH_MISSING)
+    rows = np.stack([simulation(4).integers(0, n, 500) for n in (4, 4, 32)], axis=1)
+    numbers = layout.numbers(rows)
+    for place, missing in zip(layout.columns, (3, 3, 31), strict=True):
+        absent = rows[:, place.start // 2] == missing
+        np.testing.assert_array_equal(numbers[:, place.start + 1], absent)
+        assert not numbers[absent, place.start].any()
+    coordinates = layout.standardized(rows) / FIXED_POINT
+    spread = [float((coordinates[:, place] ** 2).mean(axis=0).sum()) for place in layout.columns]
+    assert spread == pytest.approx([1, 1, 1], abs=1e-6)
+    absent = rows[:, 0] == 3
+    known, gone = coordinates[~absent, :2], coordinates[absent, :2]
+    between = ((known[:, None] - known[None, :]) ** 2).sum(axis=2).mean()
+    across = ((known[:, None] - gone[None, :]) ** 2).sum(axis=2).mean()
+    assert across == pytest.approx(1.5 * between), "farther than two values from each other"
+
+
+def test_mdav_groups_missing_values() -> None:
+    rows = [(0, 0, 0), (0, 0, 2), (3, 3, 31), (1, 1, 20), (1, 2, 20), (2, 1, 23), (3, 3, 31), (3, 3, 31), (3, 3, 31)]
+    plan = MDAVMethod().plan(WITH_MISSING, MDAV(k=3))
+    holder = CentralHolder(engine=engine_of(WITH_MISSING, rows), noise=PaidNoise(), plan=plan)
+    release = MDAVMethod().run(WITH_MISSING, MDAV(k=3), holder)
+    assert sorted(release.columns["stay"].tolist(), key=str)[-3:] == pytest.approx([float("nan")] * 3, nan_ok=True)
+    assert set(release.columns["pain"].tolist()) == {"none", "mild", "unknown"}
+    assert set(release.columns["day"].tolist()) == {"2024-01-02", "2024-01-22", "-"}
+    centres = [group["centre"]["stay"] for group in release.documents["groups"]["groups"]]
+    assert sorted(map(str, centres)) == ["1.0", "12.333333333333334", "None"], "plain data has no NaN"
+
+
 def test_an_exact_answer_needs_a_plan_without_differential_privacy() -> None:
     rows = [(0, 0, 0)] * 9
     query = ExactSums(layout=Layout(schema=MIXED), k=3)

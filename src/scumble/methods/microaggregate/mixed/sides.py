@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from scumble.methods.coordinates import Amounts
+from scumble.methods.coordinates import Amounts, missing_apart
 from scumble.methods.microaggregate.partition import POSITIONS, positions
 from scumble.model.counts import Floats, Integers
 from scumble.model.grid import Grid
@@ -38,7 +38,7 @@ class Side:
         """The side of an attribute. Bins are codes where these are few, else ranges of codes: nodes of a taxonomy, or
         ranges of equal length, which are finer near zero for numbers. A missing value in an ordered domain has a bin
         of its own."""
-        domain, missing = attribute.domain, _apart(attribute)
+        domain, missing = attribute.domain, missing_apart(attribute)
         ranks = domain.size if missing is None else missing
         if ranks <= MOST_BINS:
             starts = list(range(ranks))
@@ -62,7 +62,7 @@ class Side:
     @cached_property
     def missing(self) -> int | None:
         """The bin of missing values, if they are apart from values in order; else None."""
-        return None if _apart(self.attribute) is None else self.bins - 1
+        return None if missing_apart(self.attribute) is None else self.bins - 1
 
     @cached_property
     def lengths(self) -> Integers:
@@ -131,17 +131,6 @@ class Side:
         if self.attribute.in_order and high - low > 1:
             return [f"{domain.labels[low]} to {domain.labels[high - 1]}"]
         return [node.label for node in _topmost(domain.root, low, high)]
-
-
-def _apart(attribute: Attribute) -> int | None:
-    """The code of missing values where it follows values in order, else None. A missing category is a leaf of its
-    taxonomy, and a missing value that the order names has its rank there."""
-    if not attribute.in_order or attribute.missing is None:
-        return None
-    if isinstance(attribute.domain, Ordered) and attribute.domain.apart is None:
-        return None
-    last = attribute.domain.size - 1
-    return last if attribute.missing_code == last and last > 0 else None
 
 
 def _cut(root: Node) -> list[int]:
