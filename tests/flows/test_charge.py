@@ -11,7 +11,7 @@ from scumble.errors import Abort, BudgetError, ChargeOutcome, InputError, Interr
 from scumble.flows.charge import aborting, reporting_charge
 from scumble.joint.network.connection import PartyLost
 from scumble.joint.network.wire import Ending
-from scumble.privacy.ledger import Receipt
+from scumble.privacy.receipt import Receipt
 
 ENTRY = "0123456789abcdef" * 4
 

@@ -323,6 +323,12 @@ def test_more_noise_than_planned_is_refused() -> None:
         holder.measure(CellCounts(cut=Cut.leaves(SCHEMA)), spend=COUNT)
 
 
+def test_owners_cannot_make_an_approximate_release() -> None:
+    plan = HistogramsMethod().plan(SCHEMA, Histograms(epsilon="1", delta="1e-9"))
+    with pytest.raises(InputError, match="pure epsilon only, so leave out --delta"):
+        joint_plan(plan, THREE, SCHEMA)
+
+
 def test_a_plan_for_one_owner_is_not_a_joint_plan() -> None:
     parameters = DiffGen(epsilon="1", rounds=1, score="max")
     with pytest.raises(BudgetError, match="joint plan"):

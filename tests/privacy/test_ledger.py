@@ -26,9 +26,10 @@ from hypothesis import strategies as st
 import scumble
 from scumble.errors import BudgetError, CheckError, InputError, ScumbleError
 from scumble.model.guarantee import Guarantee, KAnonymity, PureDP, Unit
-from scumble.privacy.ledger import Ledger, Receipt
+from scumble.privacy.ledger import Ledger
 from scumble.privacy.ledger_entries import START, Entry, canonical, entry_hash
 from scumble.privacy.ledger_file import default_path
+from scumble.privacy.receipt import Receipt
 
 COLUMNS = ("sequence", "time", "kind", "dataset", "body", "previous", "hash")
 RELEASE = "ab" * 32

@@ -177,7 +177,6 @@ def run(
 ) -> None:
     """Take part in a joint release as one party. All parties run this at about the same time."""
     from scumble.flows import join as joint_flow
-    from scumble.flows.release import charge_text
 
     if abandon:
         receipt = joint_flow.abandon(agreement, party=party, out=out, state=state, ledger=ledger)
@@ -216,7 +215,7 @@ def run(
     for step in joined.release.story:
         console.print(f"  {step}")
     if joined.receipt is not None:
-        print_text(f"Charged {charge_text(joined.receipt)}.")
+        print_text(f"Charged {joined.receipt.text}.")
     print_phases([phase.to_json() for phase in joined.phases], party)
     print_text(f"Transcript: {joined.transcript}. Took {joined.seconds:.1f} s.")
 

@@ -8,7 +8,7 @@ import typer
 from scumble.cli.options import Json, LedgerFile
 from scumble.cli.output import out, print_json, print_table, print_text
 from scumble.errors import InputError
-from scumble.model.budget import budget_text, parse_budget
+from scumble.model.budget import budget_text, delta_text, parse_budget, parse_delta
 from scumble.privacy.ledger import Ledger
 from scumble.privacy.ledger_file import default_path
 from scumble.privacy.ledger_statement import LedgerStatement
@@ -55,17 +55,24 @@ def grant(
     reason: Annotated[
         str, typer.Option("--reason", help="The reason, which is recorded permanently.", show_default=False)
     ],
+    delta: Annotated[
+        str | None,
+        typer.Option(help="The total delta that the dataset may ever spend.", show_default=False),
+    ] = None,
     ledger: LedgerFile = None,
     json: Json = False,
 ) -> None:
     """Raise the ceiling of a dataset, with a reason."""
     amount = parse_budget(ceiling, name="the ceiling")
+    total = None if delta is None else parse_delta(delta, name="the ceiling of delta")
     with Ledger.open(_existing(ledger)) as opened:
-        opened.grant(name, amount, reason)
+        opened.grant(name, amount, reason, delta=total)
     if json:
-        print_json({"dataset": name, "ceiling": budget_text(amount), "reason": reason})
+        granted = {} if total is None else {"ceiling_delta": budget_text(total)}
+        print_json({"dataset": name, "ceiling": budget_text(amount), **granted, "reason": reason})
     else:
-        out.print(f"{name}: the ceiling is now {budget_text(amount)}.")
+        also = "" if total is None else f", and that of delta {delta_text(total)}"
+        out.print(f"{name}: the ceiling is now {budget_text(amount)}{also}.")
 
 
 @ledger_app.command()

@@ -5,7 +5,7 @@ from typing import Any
 from scumble.cli.options import Json, MethodName, SchemaFile, with_method_options
 from scumble.cli.output import print_json, print_table, print_text
 from scumble.flows.plan import plan as plan_release
-from scumble.model.guarantee import PureDP, Unit
+from scumble.model.guarantee import ApproxDP, PureDP, Unit
 from scumble.model.plan import Plan
 
 
@@ -26,6 +26,7 @@ def print_plan(planned: Plan) -> None:
     for note in planned.notes:
         print_text(note)
     print_text(f"Guarantee: {planned.guarantee.sentence}")
-    if isinstance(planned.guarantee, PureDP) and planned.unit is Unit.ADD_REMOVE:
+    if isinstance(planned.guarantee, PureDP | ApproxDP) and planned.unit is Unit.ADD_REMOVE:
         changed = "record is" if planned.guarantee.protects is None else "rows are"
-        print_text(f"For a person whose {changed} changed instead, the epsilon is twice that.")
+        delta = " and the delta 1 + e^epsilon times" if isinstance(planned.guarantee, ApproxDP) else ""
+        print_text(f"For a person whose {changed} changed instead, the epsilon is twice{delta} that.")

@@ -85,7 +85,7 @@ def print_published(published: flow.Published) -> None:
         out.print(f"  {step}")
     if published.uses:
         print_text(published.uses)
-    print_text(f"Charged {flow.charge_text(published.receipt)}. Took {published.seconds:.1f} s.")
+    print_text(f"Charged {published.receipt.text}. Took {published.seconds:.1f} s.")
 
 
 @with_csv_options

@@ -15,7 +15,8 @@ from scumble.flows.progress import Progress
 from scumble.model.guarantee import Guarantee, IntervalPrivacy, KAnonymity, Unit, Unproven
 from scumble.model.schema import Schema
 from scumble.privacy.fingerprint import fingerprint_of_sums, row_sums
-from scumble.privacy.ledger import Ledger, Receipt
+from scumble.privacy.ledger import Ledger
+from scumble.privacy.receipt import Receipt
 from scumble.sources import Source
 
 WEAKER: Mapping[str, type[Guarantee]] = {

@@ -28,7 +28,8 @@ from scumble.joint.session.agreement import Address
 from scumble.joint.session.attempt import Attempt, holder_from_log
 from scumble.joint.session.state import State, open_state
 from scumble.model.release import Release
-from scumble.privacy.ledger import Ledger, Receipt
+from scumble.privacy.ledger import Ledger
+from scumble.privacy.receipt import Receipt
 from scumble.sources import Dialect, Source, open_source
 
 Notify = Callable[[str], None]

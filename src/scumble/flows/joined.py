@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from scumble.flows.count_warnings import count_warnings
-from scumble.flows.release import charge_text, release_summary
+from scumble.flows.release import release_summary
 from scumble.joint.session.meter import Phase
 from scumble.model.display import Displayed, Summary
 from scumble.model.release import Release
-from scumble.privacy.ledger import Receipt
+from scumble.privacy.receipt import Receipt
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -36,7 +36,7 @@ class Joined(Displayed):
         """The party, the folder, the charge, and what the release says of itself."""
         made = self.release.summary
         own = (("party", self.party), ("folder", str(self.folder)), ("transcript", str(self.transcript)))
-        charged = () if self.receipt is None else (("charged", charge_text(self.receipt)),)
+        charged = () if self.receipt is None else (("charged", self.receipt.text),)
         warned = tuple(("warning", warning) for warning in self.warnings)
         facts = (*own, *charged, *warned, *made.facts)
         return replace(made, kind="Joined", size=f"{made.size}, in {self.folder}", facts=facts)

@@ -24,15 +24,15 @@ from scumble.flows.progress import Progress
 from scumble.methods import method_and_parameters
 from scumble.methods.method import Method, Params
 from scumble.methods.persons import plan_release, run_release
-from scumble.model.budget import budget_text
 from scumble.model.display import Displayed, Summary
 from scumble.model.guarantee_json import to_json
 from scumble.model.plan import Plan
 from scumble.model.release import Release
 from scumble.model.schema import Schema
 from scumble.privacy.holder import CentralHolder
-from scumble.privacy.ledger import Ledger, Receipt
+from scumble.privacy.ledger import Ledger
 from scumble.privacy.noise import Noise, PaidNoise
+from scumble.privacy.receipt import Receipt
 from scumble.sources import Dialect, Source, check_columns, open_source
 
 
@@ -64,7 +64,7 @@ class Published(Displayed):
         facts = (
             ("folder", str(self.folder)),
             ("recommended for training", self.recommended),
-            ("charged", charge_text(self.receipt)),
+            ("charged", self.receipt.text),
             ("took", f"{self.seconds:.1f} s"),
             *(("warning", warning) for warning in self.warnings),
             *made.facts,
@@ -80,12 +80,6 @@ class Published(Displayed):
             "warnings": list(self.warnings),
             "seconds": round(self.seconds, 3),
         }
-
-
-def charge_text(receipt: Receipt) -> str:
-    """What a receipt says, in a few words."""
-    charged, spent, ceiling = (budget_text(each) for each in (receipt.charged, receipt.spent, receipt.ceiling))
-    return f"{charged}: {spent} of {ceiling} spent, ledger entry {receipt.entry[:12]}"
 
 
 def release_summary(folder: Path, release: Release) -> dict[str, Any]:

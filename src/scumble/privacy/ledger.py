@@ -17,7 +17,6 @@ import sqlite3
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -25,30 +24,16 @@ from types import TracebackType
 from typing import Any, Self
 
 from scumble.errors import Abort, BudgetError, InputError
-from scumble.model.budget import budget_text
-from scumble.model.guarantee import Guarantee, Unit, persons_of
+from scumble.model.budget import budget_text, delta_text
+from scumble.model.guarantee import Guarantee, JointDP, Unit, persons_of
 from scumble.model.guarantee_json import from_json, to_json
-from scumble.privacy.ledger_charge import charge, why_charged
-from scumble.privacy.ledger_entries import Account, Entry, EntryChain, Reservation
+from scumble.privacy.ledger_charge import Cost, charge, why_charged
+from scumble.privacy.ledger_entries import Account, Entry, EntryChain, Reservation, no_room
 from scumble.privacy.ledger_file import connect, default_path, explained
 from scumble.privacy.ledger_statement import LedgerStatement, StatedAccount
+from scumble.privacy.receipt import Receipt
 
 LONGEST_NAME = 200
-
-
-@dataclass(frozen=True, kw_only=True)
-class Receipt:
-    """What a release folder publishes about its charge: no dataset name. Amounts are those after the reservation."""
-
-    entry: str
-    charged: Fraction
-    spent: Fraction
-    ceiling: Fraction
-
-    def to_json(self) -> dict[str, str]:
-        """The receipt as written to release.json, amounts as exact text."""
-        amounts = {"charged": self.charged, "spent": self.spent, "ceiling": self.ceiling}
-        return {"entry": self.entry, **{name: budget_text(amount) for name, amount in amounts.items()}}
 
 
 class Ledger:
@@ -105,13 +90,14 @@ class Ledger:
         spends: Sequence[Mapping[str, Any]],
         session: str | None = None,
     ) -> Receipt:
-        """Charge a guarantee to a dataset's account permanently, or raise `BudgetError` and charge nothing.
+        """Cost a guarantee to a dataset's account permanently, or raise `BudgetError` and charge nothing.
 
         The first charge opens the account, under the schema's `unit` and for the records or persons that the guarantee
         protects, with itself as the ceiling: spending more on the same people is a separate decision, which `grant`
-        records. The amount is computed from the guarantee as it is
-        written, so that `verify` gets the same amount. A joint release is charged once for its `session`; `reserved`
-        finds that charge again.
+        records. This is true of epsilon and of delta: an account that was opened by a pure release allows no delta
+        until one is granted. The amounts are computed from the guarantee as it is written, so that `verify` gets the
+        same. A joint release is charged once for its `session`; `reserved` finds that charge again. Its own delta is
+        negligible and needs no grant.
         """
         dataset = dataset_name(dataset)
         stated = to_json(guarantee)
@@ -123,12 +109,20 @@ class Ledger:
                 )
             account = self._chain.accounts.get(dataset)
             person, price = self._price(account, unit, from_json(stated))
+            delta = Fraction(0) if isinstance(guarantee, JointDP) else price.delta
             if account is None:
-                opened = {"unit": unit.value, "ceiling": budget_text(price)}
+                opened = {"unit": unit.value, "ceiling": budget_text(price.epsilon), **_delta("ceiling_delta", delta)}
                 self._append("open", dataset, opened if person is None else {**opened, "person": person})
-            elif account.spent + price > account.ceiling:
-                raise self._no_room(dataset, account, price, why_charged(guarantee, account.unit, person=person))
-            body = {"method": method, "charged": budget_text(price), "guarantee": stated, "spends": list(spends)}
+            elif account.spent + price.epsilon > account.ceiling or account.spent_delta + delta > account.ceiling_delta:
+                needed = Cost(epsilon=price.epsilon, delta=delta)
+                raise self._no_room(dataset, account, needed, why_charged(guarantee, account.unit, person=person))
+            body = {
+                "method": method,
+                "charged": budget_text(price.epsilon),
+                **_delta("charged_delta", delta),
+                "guarantee": stated,
+                "spends": list(spends),
+            }
             entry = self._append("reserve", dataset, body if session is None else {**body, "session": session})
             return self._receipt(entry.hash)
 
@@ -138,7 +132,7 @@ class Ledger:
         with self._transaction("DEFERRED"):
             self._price(self._chain.accounts.get(dataset_name(dataset)), unit, guarantee)
 
-    def _price(self, account: Account | None, unit: Unit, guarantee: Guarantee) -> tuple[str | None, Fraction]:
+    def _price(self, account: Account | None, unit: Unit, guarantee: Guarantee) -> tuple[str | None, Cost]:
         """The column of the persons that the account protects, and what it charges for a guarantee."""
         persons = persons_of(guarantee)
         person = account.person if account else persons.column if persons else None
@@ -196,8 +190,8 @@ class Ledger:
                 )
             self._append("settle", reservation.dataset, {"reserve": receipt.entry, "release": release_hash})
 
-    def grant(self, dataset: str, ceiling: Fraction, reason: str) -> None:
-        """Set a dataset's ceiling and record the reason."""
+    def grant(self, dataset: str, ceiling: Fraction, reason: str, *, delta: Fraction | None = None) -> None:
+        """Set a dataset's ceiling, and that of its delta if one is given, and record the reason."""
         dataset = dataset_name(dataset)
         if not reason.strip():
             raise InputError("A new ceiling needs a reason, for those who read the ledger later. Pass --reason.")
@@ -212,7 +206,14 @@ class Ledger:
                     f"The dataset {dataset!r} has already spent {budget_text(account.spent)}, and nothing is ever "
                     f"refunded. Grant a ceiling of {budget_text(account.spent)} or more, not {budget_text(ceiling)}."
                 )
-            self._append("grant", dataset, {"ceiling": budget_text(ceiling), "reason": reason.strip()})
+            if delta is not None and delta < account.spent_delta:
+                spent = delta_text(account.spent_delta)
+                raise InputError(
+                    f"The dataset {dataset!r} has already spent a delta of {spent}, and nothing is ever refunded. "
+                    f"Grant a delta of {spent} or more, not {delta_text(delta)}."
+                )
+            granted = {"ceiling": budget_text(ceiling), **_delta("ceiling_delta", delta or Fraction(0))}
+            self._append("grant", dataset, {**granted, "reason": reason.strip()})
 
     def datasets(self) -> dict[str, Any]:
         """All accounts as plain data, budgets as exact text, without the fingerprints, which never leave the ledger."""
@@ -269,9 +270,7 @@ class Ledger:
         return entry
 
     def _receipt(self, entry: str) -> Receipt:
-        reservation = self._chain.reservations[entry]
-        amounts = {"charged": reservation.charged, "spent": reservation.spent, "ceiling": reservation.ceiling}
-        return Receipt(entry=entry, **amounts)
+        return Receipt.of(entry, self._chain.reservations[entry])
 
     def _reservation(self, receipt: Receipt) -> Reservation:
         reservation = self._chain.reservations.get(receipt.entry)
@@ -279,14 +278,12 @@ class Ledger:
             raise InputError(f"The ledger {self.path} has no such reservation. Use the ledger that issued the receipt.")
         return reservation
 
-    def _no_room(self, dataset: str, account: Account, price: Fraction, why: str) -> BudgetError:
-        enough = budget_text(account.spent + price)
+    def _no_room(self, dataset: str, account: Account, price: Cost, why: str) -> BudgetError:
+        refusal, granted = no_room(dataset, account, price, why)
         elsewhere = "" if self.path == default_path() else f" --ledger {shlex.quote(str(self.path))}"
         return BudgetError(
-            f"The dataset {dataset!r} has spent {budget_text(account.spent)} of its ceiling of "
-            f"{budget_text(account.ceiling)}, and this release needs {budget_text(price)}{why}. Nothing was charged. "
-            "If more may be spent on the same people, raise the ceiling:\n"
-            f'scumble ledger grant {shlex.quote(dataset)} {enough} --reason "..."{elsewhere}'
+            f"{refusal} Nothing was charged. If more may be spent on the same people, raise the ceiling:\n"
+            f'scumble ledger grant {shlex.quote(dataset)} {granted} --reason "..."{elsewhere}'
         )
 
 
@@ -299,3 +296,8 @@ def dataset_name(name: str) -> str:
             "without a space at either end."
         )
     return name
+
+
+def _delta(name: str, delta: Fraction) -> dict[str, str]:
+    """A field of an entry for a delta. Pure releases write none, as in ledgers of earlier versions."""
+    return {name: budget_text(delta)} if delta else {}

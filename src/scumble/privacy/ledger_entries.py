@@ -15,9 +15,10 @@ from typing import Any
 from scumble.errors import CheckError, InputError
 from scumble.foreign.documents import parse_json
 from scumble.foreign.numbers import parse_fraction
-from scumble.model.guarantee import Unit
+from scumble.model.budget import budget_text, delta_text
+from scumble.model.guarantee import JointDP, Unit
 from scumble.model.guarantee_json import from_json
-from scumble.privacy.ledger_charge import charge
+from scumble.privacy.ledger_charge import Cost, charge
 
 START = "0" * 64
 
@@ -49,9 +50,11 @@ class Account:
 
     unit: Unit
     ceiling: Fraction
+    ceiling_delta: Fraction = Fraction(0)
     person: str | None = None
     """The column whose persons the account protects; None if it protects single records."""
     spent: Fraction = Fraction(0)
+    spent_delta: Fraction = Fraction(0)
     entries: list[Entry] = field(default_factory=list)
 
 
@@ -66,9 +69,32 @@ class Reservation:
     charged: Fraction
     spent: Fraction
     ceiling: Fraction
+    charged_delta: Fraction = Fraction(0)
+    spent_delta: Fraction = Fraction(0)
+    ceiling_delta: Fraction = Fraction(0)
     session: str | None = None
     fingerprint: str | None = None
     release: str | None = None
+
+
+def no_room(dataset: str, account: Account, price: Cost, why: str) -> tuple[str, str]:
+    """Why an account cannot pay a price, and the arguments of the `grant` that lets it."""
+    enough = budget_text(max(account.spent + price.epsilon, account.ceiling))
+    refusal = (
+        f"The dataset {dataset!r} has spent {budget_text(account.spent)} of its ceiling of "
+        f"{budget_text(account.ceiling)}, and this release needs {budget_text(price.epsilon)}{why}."
+    )
+    if account.spent_delta + price.delta <= account.ceiling_delta:
+        return refusal, enough
+    has = "allows no delta"
+    if account.ceiling_delta:
+        has = (
+            f"has spent {delta_text(account.spent_delta)} of its ceiling of delta, {delta_text(account.ceiling_delta)}"
+        )
+    refusal += (
+        f" It {has}, and this release needs a delta of {delta_text(price.delta)}. Leave out --delta, or grant it."
+    )
+    return refusal, f"{enough} --delta {delta_text(account.spent_delta + price.delta)}"
 
 
 def canonical(value: object) -> str:
@@ -138,10 +164,13 @@ class EntryChain:
         match entry.kind:
             case "open":
                 self.accounts[entry.dataset] = Account(
-                    unit=Unit(body["unit"]), ceiling=parse_fraction(body["ceiling"]), person=body.get("person")
+                    unit=Unit(body["unit"]),
+                    ceiling=parse_fraction(body["ceiling"]),
+                    ceiling_delta=parse_fraction(body.get("ceiling_delta", "0")),
+                    person=body.get("person"),
                 )
             case "grant":
-                self._take_grant(self.accounts[entry.dataset], parse_fraction(body["ceiling"]))
+                self._take_grant(self.accounts[entry.dataset], body)
             case "reserve":
                 self._take_reserve(entry, self.accounts[entry.dataset], body)
             case "rows":
@@ -154,23 +183,40 @@ class EntryChain:
             case _:
                 raise BrokenRule(f"{entry.kind!r} is not a kind of entry")
 
-    def _take_grant(self, account: Account, ceiling: Fraction) -> None:
-        if ceiling < account.spent:
+    def _take_grant(self, account: Account, body: dict[str, Any]) -> None:
+        ceiling = parse_fraction(body["ceiling"])
+        ceiling_delta = parse_fraction(body.get("ceiling_delta", str(account.ceiling_delta)))
+        if ceiling < account.spent or ceiling_delta < account.spent_delta:
             raise BrokenRule("its ceiling is below what was already spent")
-        account.ceiling = ceiling
+        account.ceiling, account.ceiling_delta = ceiling, ceiling_delta
 
     def _take_reserve(self, entry: Entry, account: Account, body: dict[str, Any]) -> None:
+        guarantee = from_json(body["guarantee"])
+        cost = charge(guarantee, account.unit, person=account.person)
         charged = parse_fraction(body["charged"])
-        if charged != charge(from_json(body["guarantee"]), account.unit, person=account.person):
+        joint = isinstance(guarantee, JointDP)
+        stated = parse_fraction(body.get("charged_delta", "0"))
+        if charged != cost.epsilon or stated != (0 if joint else cost.delta):
             raise BrokenRule("it does not charge what its guarantee costs")
-        if account.spent + charged > account.ceiling:
+        if joint:
+            # Negligible: it covers random numbers of finitely many bits. Whoever grants the epsilon grants it.
+            account.ceiling_delta += cost.delta
+        if account.spent + charged > account.ceiling or account.spent_delta + cost.delta > account.ceiling_delta:
             raise BrokenRule("it spends more than the ceiling leaves")
         account.spent += charged
+        account.spent_delta += cost.delta
         session = body.get("session")
         if session is not None and self.session(session) is not None:
             raise BrokenRule("it charges a joint release for the second time")
         self.reservations[entry.hash] = Reservation(
-            dataset=entry.dataset, charged=charged, spent=account.spent, ceiling=account.ceiling, session=session
+            dataset=entry.dataset,
+            charged=charged,
+            spent=account.spent,
+            ceiling=account.ceiling,
+            charged_delta=cost.delta,
+            spent_delta=account.spent_delta,
+            ceiling_delta=account.ceiling_delta,
+            session=session,
         )
 
     def _take_rows(self, entry: Entry, reserve: str, fingerprint: str) -> None:

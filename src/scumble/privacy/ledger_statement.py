@@ -10,7 +10,7 @@ from json import loads
 from pathlib import Path
 from typing import Any
 
-from scumble.model.budget import budget_text
+from scumble.model.budget import budget_text, delta_text
 from scumble.model.display import Displayed, Listing, Summary, plural
 from scumble.model.guarantee import Unit
 from scumble.privacy.ledger_entries import Account, Entry
@@ -37,10 +37,12 @@ class StatedEntry:
         """The main content, in a few words."""
         content = self.content
         if "charged" in content:
-            return f"{content['method']}, charged {content['charged']}"
+            delta = f" and delta {delta_text(Fraction(content['charged_delta']))}" if "charged_delta" in content else ""
+            return f"{content['method']}, charged {content['charged']}{delta}"
         if "ceiling" in content:
+            delta = f" and delta {delta_text(Fraction(content['ceiling_delta']))}" if "ceiling_delta" in content else ""
             reason = f", {content['reason']}" if "reason" in content else ""
-            return f"ceiling {content['ceiling']}{reason}"
+            return f"ceiling {content['ceiling']}{delta}{reason}"
         return {"rows": "rows read", "settle": "release published"}.get(self.kind, "")
 
     def to_json(self) -> dict[str, Any]:
@@ -59,12 +61,20 @@ class StatedAccount:
     entries: tuple[StatedEntry, ...]
     person: str | None = None
     """The column whose persons the account protects; None if it protects single records."""
+    spent_delta: Fraction = Fraction(0)
+    """The sum of the deltas of all releases. Pure releases have none."""
+    ceiling_delta: Fraction = Fraction(0)
 
     @classmethod
     def of(cls, name: str, account: Account) -> "StatedAccount":
         """An account as it stands now."""
         entries = tuple(StatedEntry.of(entry) for entry in account.entries)
-        balance = {"spent": account.spent, "ceiling": account.ceiling}
+        balance = {
+            "spent": account.spent,
+            "ceiling": account.ceiling,
+            "spent_delta": account.spent_delta,
+            "ceiling_delta": account.ceiling_delta,
+        }
         return cls(name=name, unit=account.unit, entries=entries, person=account.person, **balance)
 
     @property
@@ -73,11 +83,18 @@ class StatedAccount:
         return self.ceiling - self.spent
 
     @property
+    def balance(self) -> str:
+        """What is spent, in words: of epsilon and, if there is any, of delta."""
+        balance = f"{budget_text(self.spent)} of {budget_text(self.ceiling)} spent"
+        if not self.ceiling_delta:
+            return balance
+        return f"{balance}, delta {delta_text(self.spent_delta)} of {delta_text(self.ceiling_delta)} spent"
+
+    @property
     def listing(self) -> Listing:
         """The entries as a table, below the balance."""
-        balance = f"{budget_text(self.spent)} of {budget_text(self.ceiling)} spent"
         return Listing(
-            heading=f"{self.name} ({self._protects}): {balance}",
+            heading=f"{self.name} ({self._protects}): {self.balance}",
             columns=("time", "entry", "what", "hash"),
             rows=tuple((entry.time, entry.kind, entry.text, entry.hash[:12]) for entry in self.entries),
             unit="entries",
@@ -87,6 +104,12 @@ class StatedAccount:
     def _protects(self) -> str:
         return self.unit.value if self.person is None else f"{self.unit.value}, persons by {self.person!r}"
 
+    @property
+    def _deltas(self) -> dict[str, str]:
+        if not self.ceiling_delta:
+            return {}
+        return {"spent_delta": budget_text(self.spent_delta), "ceiling_delta": budget_text(self.ceiling_delta)}
+
     def to_json(self) -> dict[str, Any]:
         """The account as plain data, budgets as exact text."""
         return {
@@ -95,6 +118,7 @@ class StatedAccount:
             **({} if self.person is None else {"person": self.person}),
             "spent": budget_text(self.spent),
             "ceiling": budget_text(self.ceiling),
+            **self._deltas,
             "entries": [entry.to_json() for entry in self.entries],
         }
 
@@ -126,11 +150,8 @@ class LedgerStatement(Displayed):
     @property
     def _balances(self) -> Listing:
         return Listing(
-            columns=("dataset", "unit", "spent", "ceiling", "entries"),
-            rows=tuple(
-                (each.name, each.unit.value, budget_text(each.spent), budget_text(each.ceiling), str(len(each.entries)))
-                for each in self.accounts
-            ),
+            columns=("dataset", "unit", "balance", "entries"),
+            rows=tuple((each.name, each.unit.value, each.balance, str(len(each.entries))) for each in self.accounts),
             unit="datasets",
         )
 
