@@ -16,9 +16,9 @@ The verbs, the same as on the command line:
 - `audit`: search for a violation of the epsilon that a method declares; `check_method`: the laws that every method
   satisfies, for authors of methods.
 
-`DiffGen`, `Histograms`, `Microaggregate`, `MDAV`, `IMDAV`, `SMDAV` and `Plain` are methods with their parameters:
-`plan(schema=..., method=DiffGen(epsilon="1"))`. `Guarantee` is the union of all guarantees. The domain of an
-`Attribute` is a `Tree`, a `Grid` or `Ordered` categories; `NumberNotation`, `IntervalNotation`, `DateNotation`,
+`DiffGen`, `Explore`, `Histograms`, `Microaggregate`, `MDAV`, `IMDAV`, `SMDAV` and `Plain` are methods with their
+parameters: `plan(schema=..., method=DiffGen(epsilon="1"))`. `Guarantee` is the union of all guarantees. The domain of
+an `Attribute` is a `Tree`, a `Grid` or `Ordered` categories; `NumberNotation`, `IntervalNotation`, `DateNotation`,
 `BooleanNotation` and `PrefixNotation` say how its raw values are written.
 docs/architecture.md describes the rooms of the package.
 """
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from scumble.flows.plan import plan
     from scumble.flows.query import query
     from scumble.flows.release import Published, release, verify
-    from scumble.methods import IMDAV, MDAV, SMDAV, DiffGen, Histograms, Microaggregate, Plain
+    from scumble.methods import IMDAV, MDAV, SMDAV, DiffGen, Explore, Histograms, Microaggregate, Plain
     from scumble.mining.noisy_cells.classifier import NoisyCellsClassifier
     from scumble.mining.perturbed.classifier import PerturbedTreeClassifier
     from scumble.model.dates import DateNotation, DateStep
@@ -88,6 +88,7 @@ __all__ = [
     "DateNotation",
     "DateStep",
     "DiffGen",
+    "Explore",
     "Finding",
     "Grid",
     "Guarantee",
@@ -196,6 +197,7 @@ _NAMES_OF_MODULES = {
     ),
     "methods": (
         "DiffGen",
+        "Explore",
         "Histograms",
         "IMDAV",
         "MDAV",

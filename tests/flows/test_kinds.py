@@ -51,6 +51,7 @@ METHODS_AND_SETTINGS = [
     ("diffgen", {"epsilon": "20", "score": "max", "detail": "no"}),
     ("histograms", {"epsilon": "20"}),
     ("microaggregate", {"epsilon": "20"}),
+    ("explore", {"epsilon": "20"}),
     ("mdav", {"k": 5}),
 ]
 ROWS = 80

@@ -21,6 +21,7 @@ from scumble.methods import (
     METHODS,
     SMDAV,
     DiffGen,
+    Explore,
     Histograms,
     Microaggregate,
     Params,
@@ -42,6 +43,7 @@ attributes:
 VALUES: list[tuple[Params, str]] = [
     (DiffGen(epsilon="1", rounds=3), "diffgen"),
     (Histograms(epsilon="1"), "histograms"),
+    (Explore(epsilon="1"), "explore"),
     (Microaggregate(epsilon="1"), "microaggregate"),
     (MDAV(k=3), "mdav"),
     (IMDAV(k=3, epsilon="1"), "i-mdav"),

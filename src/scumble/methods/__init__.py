@@ -10,6 +10,7 @@ from typing import Any
 from scumble.errors import InputError
 from scumble.methods.diffgen.method import DiffGenMethod
 from scumble.methods.diffgen.parameters import DiffGen
+from scumble.methods.explore.method import Explore, ExploreMethod
 from scumble.methods.histograms.method import Histograms, HistogramsMethod
 from scumble.methods.mdav.method import I_MDAV, IMDAV, MDAV, PLAIN, S_MDAV, SMDAV, MDAVMethod, Plain
 from scumble.methods.method import Method, Params
@@ -22,6 +23,7 @@ __all__ = [
     "METHODS",
     "SMDAV",
     "DiffGen",
+    "Explore",
     "Histograms",
     "Method",
     "Microaggregate",
@@ -34,6 +36,7 @@ __all__ = [
 METHODS: tuple[Method, ...] = (
     DiffGenMethod(),
     HistogramsMethod(),
+    ExploreMethod(),
     MicroaggregateMethod(),
     MDAVMethod(),
     I_MDAV,

@@ -1,0 +1,1 @@
+"""Explore: measures privately chosen contingency tables and draws rows from one graphical model fitted to all."""

@@ -1,0 +1,117 @@
+"""Explore: rows for any question, from privately chosen contingency tables and a graphical model fitted to all.
+
+Select, measure, infer (McKenna, Miklau & Sheldon 2021), with generalization: attributes with many values are counted in
+bins that follow the records. First the values of every attribute are counted, then privately chosen pairs that connect
+the attributes to a forest, then further pairs, and triples with the class, that differ most from the model so far. The
+rows are drawn from the graphical model that fits all noisy tables best.
+"""
+
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+from pydantic import Field
+
+from scumble.methods.explore.settings import RECORDS_SHARE
+from scumble.methods.explore.spends import COUNT_RECORDS, REST
+from scumble.methods.method import Exact, Params
+from scumble.model.budget import Budget
+from scumble.model.guarantee import PureDP, Unit
+from scumble.model.plan import Plan, Spend
+from scumble.model.release import RecordRelease
+from scumble.model.row_limit import row_counts, row_limit_story
+from scumble.model.schema import Schema
+from scumble.model.values import published_values
+from scumble.privacy.holder import Holder
+
+
+class Explore(Params):
+    """Parameters of `explore`: rows drawn from a model of privately chosen tables, for any question.
+
+    `epsilon` is the privacy budget of the whole release.
+    A wrong parameter raises `InputError`.
+
+    >>> Explore(epsilon="1")
+    Explore(epsilon='1')
+    """
+
+    method_name = "explore"
+
+    epsilon: Annotated[Exact, Field(description="The privacy budget of the whole release.")]
+
+    if TYPE_CHECKING:
+
+        def __init__(self, *, epsilon: Budget) -> None: ...
+
+
+class ExploreMethod:
+    """The method `explore`."""
+
+    name = "explore"
+    summary = "Rows drawn from a model of privately chosen tables of one to three attributes, for any question."
+    parameters = Explore
+
+    def plan(self, schema: Schema, parameters: Explore) -> Plan:
+        rest = Spend(
+            label=REST,
+            epsilon=parameters.epsilon * (1 if schema.unit is Unit.REPLACE else 1 - RECORDS_SHARE),
+            purpose="counts of values, choices of tables and their counts; the number of records decides the division",
+        )
+        counted = Spend(
+            label=COUNT_RECORDS,
+            epsilon=parameters.epsilon * RECORDS_SHARE,
+            purpose="discrete Laplace noise on the number of records",
+        )
+        return Plan(
+            guarantee=PureDP(epsilon=parameters.epsilon, unit=schema.unit),
+            spends=(rest,) if schema.unit is Unit.REPLACE else (counted, rest),
+            cells_at_most=sum(attribute.domain.size for attribute in schema.attributes),
+            notes=_notes(schema),
+            single_owner_reason="its queries count several attributes of whole rows at once",
+        )
+
+    def run(self, schema: Schema, parameters: Explore, holder: Holder) -> RecordRelease:
+        # Imported late, because plans measure nothing.
+        from scumble.methods.explore.documents import model_document, tables_document
+        from scumble.methods.explore.measuring import Measuring
+        from scumble.methods.explore.rows import draw_rows
+
+        measuring = Measuring(schema, holder)
+        measuring.count_records()
+        measuring.count_values()
+        measuring.choose_pairs()
+        measuring.choose_further()
+        model, records = measuring.fitted(), measuring.records
+        rows, limited = _rows(*records)
+        columns = draw_rows(model, measuring.bins, measuring.shares, rows, measuring.tables)
+        return RecordRelease(
+            method=self.name,
+            parameters=parameters.model_dump(mode="json"),
+            plan=holder.plan,
+            schema=schema,
+            columns={
+                attribute.name: published_values(attribute.domain, column)
+                for attribute, column in zip(schema.attributes, columns, strict=True)
+            },
+            documents={
+                "tables": tables_document(schema, measuring.tables, records, "discrete Laplace"),
+                "model": model_document(schema, model, measuring.bins),
+            },
+            story=(*measuring.story, *limited),
+            records_error=records[1],
+        )
+
+
+def _rows(records: float, error: float) -> tuple[int, tuple[str, ...]]:
+    """How many rows are drawn: one for each counted record, unless their number is mostly noise."""
+    count = np.array([round(records)])
+    rows = row_counts(count, counted=records, error=error)
+    return int(rows[0]), row_limit_story(count, rows)
+
+
+def _notes(schema: Schema) -> tuple[str, ...]:
+    values = sum(attribute.domain.size for attribute in schema.attributes)
+    note = (
+        f"The values of {len(schema.attributes)} attributes will be counted, {values:,} in all. Then tables of two or "
+        "three attributes are chosen and counted; rows are drawn from a model of all tables."
+    )
+    return (note,)

@@ -1,0 +1,133 @@
+"""The distribution of each attribute, from noisy counts of ranges of its values and of the values themselves.
+
+An attribute with many values is counted at two levels: in at most `RANGES` ranges, which get most of the budget, and
+value by value. Sums of many values would drown in their noise, and a value with many records would be lost in its
+range. Everything but the choice of the margins is post-processing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log, sqrt
+
+import numpy as np
+
+from scumble.methods.explore.margins import Margin, NoisyMargin, ValueBins
+from scumble.model.counts import Floats
+from scumble.model.domain import Domain
+from scumble.model.grid import Grid
+from scumble.model.ordered import Ordered
+from scumble.model.schema import Schema
+from scumble.model.taxonomy import Node, Tree
+
+RANGES = 20
+RANGE_WEIGHT, VALUE_WEIGHT = 4, 1
+"""Noise on the counts of single values is four times that on ranges, and on attributes with few values."""
+FALSE_PEAKS = 0.05
+"""A range in which all values are equally frequent shows a peak with about this probability."""
+SHRINKAGE = 1.5
+"""How many times the variance of noise is removed from differences between values, to be on the safe side."""
+LEAST_SHARE = 1e-12
+
+
+def value_margins(schema: Schema) -> tuple[tuple[Margin, ...], tuple[int, ...]]:
+    """The one-way margins to count, and their weights."""
+    margins, weights = [], []
+    for place, attribute in enumerate(schema.attributes):
+        ranges = public_ranges(attribute.domain)
+        margins.append(Margin(places=(place,), bins=(ranges,)))
+        weights.append(RANGE_WEIGHT)
+        if len(ranges) < attribute.domain.size:
+            margins.append(Margin(places=(place,), bins=(ValueBins.single(attribute.domain.size),)))
+            weights.append(VALUE_WEIGHT)
+    return tuple(margins), tuple(weights)
+
+
+def public_ranges(domain: Domain) -> ValueBins:
+    """At most about `RANGES` bins: the nodes of the deepest level of a taxonomy that has no more, else ranges of equal
+    width. Missing numbers have their own bin."""
+    if domain.size <= RANGES:
+        return ValueBins.single(domain.size)
+    if isinstance(domain, Tree) and not isinstance(domain, Ordered):
+        nodes: tuple[Node, ...] = (domain.root,)
+        while True:
+            finer = tuple(child for node in nodes for child in (node.children or (node,)))
+            if len(finer) > RANGES or finer == nodes:
+                break
+            nodes = finer
+        if len(nodes) > 1:
+            return ValueBins(starts=tuple(node.low for node in nodes), size=domain.size)
+    values = domain.cells if isinstance(domain, Grid) else domain.size
+    starts = range(0, values, -(-values // RANGES))
+    return ValueBins(starts=(*starts, *range(values, domain.size)), size=domain.size)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """Estimated counts of a margin, each with the same variance."""
+
+    margin: Margin
+    counts: Floats
+    variance: float
+
+
+def combined(one: NoisyMargin | Estimate, other: NoisyMargin | Estimate) -> Estimate:
+    """Two noisy tables of the same margin as one, weighted by their precision."""
+    precision = 1 / one.variance + 1 / other.variance
+    counts = (one.counts / one.variance + other.counts / other.variance) / precision
+    return Estimate(margin=one.margin, counts=counts, variance=1 / precision)
+
+
+def total_records(tables: Sequence[NoisyMargin]) -> tuple[float, float]:
+    """The number of records by all tables, weighted by their precision; and its standard error."""
+    totals = [table.total for table in tables]
+    precision = sum(1 / variance for _, variance in totals)
+    return sum(total / variance for total, variance in totals) / precision, sqrt(1 / precision)
+
+
+def value_shares(levels: Sequence[NoisyMargin | Estimate], records: float) -> Floats:
+    """The share of each value of an attribute, from its counted ranges and, if they differ, its counted values."""
+    ranges = levels[0]
+    (bins,) = ranges.margin.bins
+    of_ranges = on_simplex(ranges.counts / records) + LEAST_SHARE
+    if len(levels) > 1:
+        values, deviation = levels[1].counts, sqrt(levels[1].variance)
+        parts = [
+            share * inside_range(values[start : start + width], share * records, deviation)
+            for share, start, width in zip(of_ranges, bins.starts, bins.widths, strict=True)
+        ]
+        of_ranges = np.concatenate(parts)
+    return np.asarray(of_ranges / of_ranges.sum())
+
+
+def inside_range(values: Floats, records: float, deviation: float) -> Floats:
+    """The share of each value in a range with so many records: even wherever the counts do not show that it is not.
+
+    A value far above the mean is a peak and keeps its count. The others share the rest, shrunk toward evenness by the
+    factor of James and Stein (1961).
+    """
+    width = len(values)
+    far = deviation * log(width / 2 / FALSE_PEAKS) / sqrt(2)  # for Laplace noise; Gaussian noise exceeds it less often
+    peaks = values - records / width > far
+    found = np.where(peaks, values, 0.0)
+    others = width - int(peaks.sum())
+    if others:
+        rest = max(records - float(found.sum()), 0.0) / others
+        differences = values[~peaks] - values[~peaks].mean()
+        noise = SHRINKAGE * (others - 1) * deviation**2
+        kept = max(1 - noise / max(float(differences @ differences), 1e-9), 0.0)
+        found[~peaks] = np.maximum(rest + kept * differences, 0.0)
+    found += LEAST_SHARE * max(records, 1.0)
+    return np.asarray(found / found.sum())
+
+
+def on_simplex(shares: Floats) -> Floats:
+    """The nearest probabilities: one amount is subtracted from every entry that stays above zero (Duchi et al. 2008).
+
+    >>> on_simplex(np.array([0.75, 0.5, -0.25])).tolist()
+    [0.625, 0.375, 0.0]
+    """
+    descending = np.sort(shares)[::-1]
+    excess = (np.cumsum(descending) - 1) / np.arange(1, len(shares) + 1)
+    above = descending > excess
+    above[0] = True  # even if that is lost in rounding huge numbers
+    return np.maximum(shares - excess[np.flatnonzero(above)[-1]], 0.0)

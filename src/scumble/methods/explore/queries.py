@@ -1,0 +1,69 @@
+"""The queries of `explore`, with their sensitivities (proofs: PROOF.md, section 2).
+
+Both need sums over the records and comparisons of such sums, so several owners can answer them together.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from scumble.methods.explore.margins import Margin, count_margins
+from scumble.model.counts import Block, Integers
+from scumble.model.guarantee import Unit
+from scumble.privacy.query import RowChoice, RowMeasurement, Sensitivity, SummedRows
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarginCounts(RowMeasurement, SummedRows):
+    """The number of records in each entry of several margins, each multiplied by a public weight.
+
+    All entries get noise of one scale, so the counts of a margin with a larger weight have less.
+    """
+
+    margins: tuple[Margin, ...]
+    weights: tuple[int, ...]
+
+    def gather(self, blocks: Iterable[Block]) -> Integers:
+        counted = count_margins(self.margins, blocks)
+        return np.concatenate([weight * table for weight, table in zip(self.weights, counted, strict=True)])
+
+    def sensitivity(self, unit: Unit) -> Sensitivity:
+        """A record lies in one entry of each margin. Adding or removing it changes that entry by the margin's weight;
+        replacing it changes at most two entries of each margin so. All changes add up to the sum of the weights, or to
+        twice that."""
+        return Sensitivity(bound=sum(self.weights) * (1 if unit is Unit.ADD_REMOVE else 2))
+
+    def split(self, measured: Integers) -> list[Integers]:
+        """The noisy counts of each margin, in units of one over its weight."""
+        return list(np.split(measured, np.cumsum([margin.cells for margin in self.margins])[:-1]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarginChoice(RowChoice, SummedRows):
+    """Which margin differs most from what the model expects.
+
+    The score of a margin is the sum of the absolute differences between its counts and the expected ones, minus a
+    public handicap. If `optional`, a last candidate has the score zero: it stands for choosing none.
+    """
+
+    margins: tuple[Margin, ...]
+    expected: tuple[Integers, ...]
+    """Public whole numbers: the expected counts of each margin, which follow from answers paid before."""
+    handicaps: tuple[int, ...]
+    optional: bool = False
+
+    def gather(self, blocks: Iterable[Block]) -> Integers:
+        return np.concatenate(count_margins(self.margins, blocks))
+
+    def finish(self, sums: Integers) -> Integers:
+        parts = np.split(sums, np.cumsum([margin.cells for margin in self.margins])[:-1])
+        differences = [int(np.abs(part - mean).sum()) for part, mean in zip(parts, self.expected, strict=True)]
+        scores = [found - handicap for found, handicap in zip(differences, self.handicaps, strict=True)]
+        return np.array([scores + [0] * self.optional])
+
+    def sensitivity(self, unit: Unit) -> Sensitivity:
+        """The expected counts and the handicaps are public. A record lies in one entry of each margin. Adding or
+        removing it changes that count by one, so it changes the sum of absolute differences by at most one. It can
+        lower a score, so scores are not monotone. Replacing a record changes two counts."""
+        return Sensitivity(bound=1 if unit is Unit.ADD_REMOVE else 2)

@@ -1,0 +1,82 @@
+"""One-way counts: public ranges, and shares of values that follow noisy counts."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import grids, trees
+
+from scumble.comparison.recipes import RECIPES
+from scumble.methods.explore.margins import Margin, NoisyMargin, ValueBins
+from scumble.methods.explore.one_way import (
+    RANGES,
+    combined,
+    inside_range,
+    on_simplex,
+    public_ranges,
+    total_records,
+    value_margins,
+    value_shares,
+)
+from scumble.model.domain import Domain
+from scumble.privacy.noise import simulation
+
+
+def noisy(counts: list[int], variance: float = 1.0, bins: ValueBins | None = None) -> NoisyMargin:
+    margin = Margin(places=(0,), bins=(bins or ValueBins.single(len(counts)),))
+    return NoisyMargin(margin=margin, measured=np.array(counts), unit=1, variance=variance)
+
+
+@given(domain=st.one_of(grids(), trees()))
+@settings(max_examples=60)
+def test_ranges_cover_every_value_once(domain: Domain) -> None:
+    ranges = public_ranges(domain)
+    assert ranges.starts[0] == 0
+    assert ranges.widths.min() > 0
+    assert ranges.widths.sum() == domain.size
+    assert len(ranges) <= RANGES + 1, "missing numbers may have one more"
+
+
+def test_attributes_with_many_values_are_counted_twice() -> None:
+    schema = RECIPES["long-grids"].schema
+    margins, weights = value_margins(schema)
+    for place, attribute in enumerate(schema.attributes):
+        mine = [(m, w) for m, w in zip(margins, weights, strict=True) if m.places == (place,)]
+        assert len(mine) == (1 if attribute.domain.size <= RANGES else 2)
+        assert mine[-1][0].cells == attribute.domain.size
+        assert mine[0][1] >= mine[-1][1]
+
+
+def test_without_noise_shares_are_those_of_the_counts() -> None:
+    counts = [5, 900, 0, 3, 40, 7, 0, 1]
+    ranges = ValueBins(starts=(0, 3, 6), size=8)
+    levels = [noisy([905, 50, 1], 1e-12, ranges), noisy(counts, 1e-12)]
+    np.testing.assert_allclose(value_shares(levels, 956.0), np.array(counts) / 956, atol=1e-3)
+    np.testing.assert_allclose(value_shares([noisy(counts, 1e-12)], 956.0), np.array(counts) / 956, atol=1e-3)
+
+
+def test_a_range_is_even_unless_its_counts_show_a_peak() -> None:
+    draw = simulation(7)
+    even = np.mean([np.abs(inside_range(draw.laplace(50, 70, 5), 250.0, 100.0) - 0.2).sum() for _ in range(200)])
+    assert even < 0.2, "noise alone shows few peaks"
+    peak = inside_range(np.array([40.0, -30.0, 2100.0, 90.0, 10.0]), 2000.0, 100.0)
+    assert peak[2] > 0.9
+
+
+@given(shares=st.lists(st.floats(-5, 5), min_size=1, max_size=20))
+def test_probabilities_nearest_to_shares(shares: list[float]) -> None:
+    found = on_simplex(np.array(shares))
+    assert found.min() >= 0
+    assert found.sum() == pytest.approx(1)
+    kept = found > 0
+    moved = (np.array(shares) - found)[kept]
+    assert np.ptp(moved) == pytest.approx(0, abs=1e-9), "one amount is subtracted from all that stay"
+
+
+def test_totals_and_tables_are_combined_by_their_precision() -> None:
+    one, other = noisy([10, 20], variance=1.0), noisy([40, 50], variance=3.0)
+    assert combined(one, other).counts.tolist() == pytest.approx([17.5, 27.5])
+    assert combined(one, other).variance == 0.75
+    estimate, error = total_records([one, other])
+    assert estimate == pytest.approx(45)
+    assert error == pytest.approx(1.5**0.5)
