@@ -22,6 +22,7 @@ from scumble.methods.explore.settings import MOST_BINS, bins_of_pairs, explore_s
 from scumble.methods.explore.spends import COUNT_RECORDS, COUNT_VALUES, REST, round_spends
 from scumble.model.counts import Integers
 from scumble.model.release import RecordRelease
+from scumble.model.spend import Spend
 from scumble.model.values import codes_within
 from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import PaidNoise, Selection, simulation
@@ -144,7 +145,7 @@ def test_every_class_table_is_a_candidate() -> None:
 def test_budgets_add_up_and_follow_the_information() -> None:
     for attributes, information in [(2, 1.0), (5, 300.0), (15, 2_000.0), (60, 1e9)]:
         settings = explore_settings(attributes, information)
-        spends = round_spends(Fraction(1), settings)
+        spends = round_spends(Spend(label=REST, epsilon=Fraction(1)), settings)
         assert sum(spend.epsilon * spend.times for spend in spends) == 1
         assert spends[0].label == COUNT_VALUES
     assert explore_settings(15, 50.0).values_share > explore_settings(15, 5_000.0).values_share

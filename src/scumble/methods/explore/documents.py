@@ -8,19 +8,20 @@ from typing import Any
 
 from scumble.methods.explore.graphical_model import GraphicalModel
 from scumble.methods.explore.margins import NoisyMargin, ValueBins
+from scumble.model.measured_tables import NoiseKind
 from scumble.model.schema import Schema
 
 TABLES_FORMAT = "tables/1"
 
 
 def tables_document(
-    schema: Schema, tables: Sequence[NoisyMargin], records: tuple[float, float], noise: str
+    schema: Schema, tables: Sequence[NoisyMargin], records: tuple[float, float], noise: NoiseKind
 ) -> dict[str, Any]:
     """All noisy tables with their variances, as plain data."""
     estimate, deviation = records
     return {
         "format": TABLES_FORMAT,
-        "noise": noise,
+        "noise": noise.value,
         "records": {"estimate": estimate, "deviation": deviation},
         "tables": [
             {

@@ -4,9 +4,10 @@ Every stage spends what was planned for it. What lies between the answers is pos
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
-from math import log
+from math import log, sqrt
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from scumble.methods.explore.fitting import Target, fit
 from scumble.methods.explore.graphical_model import GraphicalModel
 from scumble.methods.explore.junction_tree import Clique, JunctionTree, junction_tree
 from scumble.methods.explore.margins import Margin, NoisyMargin, ValueBins
-from scumble.methods.explore.one_way import Estimate, combined, total_records, value_margins, value_shares
+from scumble.methods.explore.one_way import EstimatedMargin, combined, total_records, value_margins, value_shares
 from scumble.methods.explore.queries import MarginChoice, MarginCounts
 from scumble.methods.explore.settings import (
     HANDICAP,
@@ -37,7 +38,6 @@ from scumble.model.counts import Floats
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
 from scumble.privacy.holder import Holder
-from scumble.privacy.noise import laplace_variance, selection_scale
 
 
 class Measuring:
@@ -58,7 +58,7 @@ class Measuring:
         attributes = len(self.schema.attributes)
         information = self.records[0] / self._deviation(REST, attributes)
         self.settings = explore_settings(attributes, information)
-        self.holder.divide(REST, round_spends(self.holder.plan.price(REST), self.settings))
+        self.holder.divide(REST, round_spends(self.holder.plan.spend(REST), self.settings))
 
     def count_values(self, spend: str = COUNT_VALUES) -> None:
         margins, weights = value_margins(self.schema)
@@ -112,10 +112,10 @@ class Measuring:
         records, _ = self.records
         return [value_shares(self._levels(place), records) for place in range(len(self.schema.attributes))]
 
-    def _levels(self, place: int) -> list[NoisyMargin | Estimate]:
+    def _levels(self, place: int) -> list[NoisyMargin | EstimatedMargin]:
         """The one-way tables of an attribute: ranges, then values if these differ."""
         alone = [table for table in self.tables if table.margin.places == (place,)]
-        by_bins: dict[tuple[ValueBins, ...], NoisyMargin | Estimate] = {}
+        by_bins: dict[tuple[ValueBins, ...], NoisyMargin | EstimatedMargin] = {}
         for table in alone:
             earlier = by_bins.get(table.margin.bins)
             by_bins[table.margin.bins] = table if earlier is None else combined(earlier, table)
@@ -187,13 +187,16 @@ class Measuring:
         margins = tuple(map(self._margin, candidates))
         means = [records * model.marginal(places).ravel() for places in candidates]
         noise = HANDICAP * 0.8 * self._deviation(count_label(number), tables)
-        head_start = self._scale(choose_label(number)) * (log(len(candidates)) + NO_FALSE_TABLE)
         query = MarginChoice(
             margins=margins,
             expected=tuple(np.rint(mean).astype(np.int64) for mean in means),
-            handicaps=tuple(int(head_start + noise * len(mean) + sampling_error(mean)) for mean in means),
+            handicaps=(0,) * len(margins),
             optional=True,
         )
+        scale = float(self.holder.selection_scale(query, spend=choose_label(number)))
+        head_start = scale * (log(len(candidates)) + NO_FALSE_TABLE)
+        handicaps = tuple(int(head_start + noise * len(mean) + sampling_error(mean)) for mean in means)
+        query = replace(query, handicaps=handicaps)
         index = self.holder.choose_in_parts(query, spend=choose_label(number))[0]
         return candidates[index] if index < len(candidates) else None
 
@@ -210,24 +213,16 @@ class Measuring:
 
     def _count(self, margins: tuple[Margin, ...], weights: tuple[int, ...], spend: str) -> None:
         query = MarginCounts(margins=margins, weights=weights)
-        bound = query.sensitivity(self.holder.unit).bound
-        variance = laplace_variance(sensitivity=bound, epsilon=self.holder.plan.price(spend))
+        variance = self.holder.variance(query, spend=spend)
         noisy = query.split(self.holder.measure(query, spend=spend))
         self.tables += [
             NoisyMargin(margin=margin, measured=counts, unit=weight, variance=variance / weight**2)
             for margin, weight, counts in zip(margins, weights, noisy, strict=True)
         ]
 
-    def _scale(self, spend: str) -> float:
-        """The noise scale of a choice."""
-        bound = 1 if self.holder.unit is Unit.ADD_REMOVE else 2
-        return float(selection_scale(sensitivity=bound, monotone=False, epsilon=self.holder.plan.price(spend)))
-
     def _deviation(self, spend: str, tables: int) -> float:
         """The standard deviation of the noise of counts, if a spend pays for so many tables."""
-        query = MarginCounts(margins=(), weights=(1,) * tables)
-        bound = query.sensitivity(self.holder.unit).bound
-        return laplace_variance(sensitivity=bound, epsilon=self.holder.plan.price(spend)) ** 0.5
+        return sqrt(self.holder.variance(MarginCounts(margins=(), weights=(1,) * tables), spend=spend))
 
 
 def sampling_error(mean: Floats) -> float:

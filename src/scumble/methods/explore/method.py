@@ -11,24 +11,25 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import Field
 
-from scumble.methods.explore.settings import RECORDS_SHARE
-from scumble.methods.explore.spends import COUNT_RECORDS, REST
-from scumble.methods.method import Exact, Params
+from scumble.methods.explore.spends import planned_spends
+from scumble.methods.method import Delta, Exact, Params
 from scumble.model.budget import Budget
-from scumble.model.guarantee import PureDP, Unit
-from scumble.model.plan import Plan, Spend
+from scumble.model.plan import Plan
 from scumble.model.release import RecordRelease
 from scumble.model.row_limit import row_counts, row_limit_story
 from scumble.model.schema import Schema
+from scumble.model.spend import guarantee_for
 from scumble.model.values import published_values
+from scumble.privacy.better_noise import better_noise
 from scumble.privacy.holder import Holder
 
 
 class Explore(Params):
     """Parameters of `explore`: rows drawn from a model of privately chosen tables, for any question.
 
-    `epsilon` is the privacy budget of the whole release.
-    A wrong parameter raises `InputError`.
+    `epsilon` is the privacy budget of the whole release. With a `delta`, such as 1e-9, the guarantee is (epsilon,
+    delta)-differential privacy, and many tables get less noise. A wrong parameter
+    raises `InputError`.
 
     >>> Explore(epsilon="1")
     Explore(epsilon='1')
@@ -38,9 +39,14 @@ class Explore(Params):
 
     epsilon: Annotated[Exact, Field(description="The privacy budget of the whole release.")]
 
+    delta: Annotated[
+        Delta | None,
+        Field(description="For (epsilon, delta)-differential privacy with Gaussian noise: 1e-9, for example."),
+    ] = None
+
     if TYPE_CHECKING:
 
-        def __init__(self, *, epsilon: Budget) -> None: ...
+        def __init__(self, *, epsilon: Budget, delta: Budget | None = None) -> None: ...
 
 
 class ExploreMethod:
@@ -49,23 +55,13 @@ class ExploreMethod:
     name = "explore"
     summary = "Rows drawn from a model of privately chosen tables of one to three attributes, for any question."
     parameters = Explore
-
     def plan(self, schema: Schema, parameters: Explore) -> Plan:
-        rest = Spend(
-            label=REST,
-            epsilon=parameters.epsilon * (1 if schema.unit is Unit.REPLACE else 1 - RECORDS_SHARE),
-            purpose="counts of values, choices of tables and their counts; the number of records decides the division",
-        )
-        counted = Spend(
-            label=COUNT_RECORDS,
-            epsilon=parameters.epsilon * RECORDS_SHARE,
-            purpose="discrete Laplace noise on the number of records",
-        )
+        guarantee = guarantee_for(epsilon=parameters.epsilon, delta=parameters.delta, unit=schema.unit)
         return Plan(
-            guarantee=PureDP(epsilon=parameters.epsilon, unit=schema.unit),
-            spends=(rest,) if schema.unit is Unit.REPLACE else (counted, rest),
+            guarantee=guarantee,
+            spends=planned_spends(guarantee),
             cells_at_most=sum(attribute.domain.size for attribute in schema.attributes),
-            notes=_notes(schema),
+            notes=_notes(schema, parameters),
             single_owner_reason="its queries count several attributes of whole rows at once",
         )
 
@@ -93,7 +89,7 @@ class ExploreMethod:
                 for attribute, column in zip(schema.attributes, columns, strict=True)
             },
             documents={
-                "tables": tables_document(schema, measuring.tables, records, "discrete Laplace"),
+                "tables": tables_document(schema, measuring.tables, records, holder.noise_kind),
                 "model": model_document(schema, model, measuring.bins),
             },
             story=(*measuring.story, *limited),
@@ -108,10 +104,13 @@ def _rows(records: float, error: float) -> tuple[int, tuple[str, ...]]:
     return int(rows[0]), row_limit_story(count, rows)
 
 
-def _notes(schema: Schema) -> tuple[str, ...]:
+def _notes(schema: Schema, parameters: Explore) -> tuple[str, ...]:
+    """What will be counted; and whether a delta has less noise, for one table of each attribute and pairs of all."""
     values = sum(attribute.domain.size for attribute in schema.attributes)
     note = (
         f"The values of {len(schema.attributes)} attributes will be counted, {values:,} in all. Then tables of two or "
         "three attributes are chosen and counted; rows are drawn from a model of all tables."
     )
-    return (note,)
+    epsilon, delta = parameters.epsilon, parameters.delta
+    better = better_noise(2 * len(schema.attributes) - 1, epsilon=epsilon, delta=delta, unit=schema.unit)
+    return note, better.note(approximate=delta is not None)

@@ -62,7 +62,7 @@ def public_ranges(domain: Domain) -> ValueBins:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate:
+class EstimatedMargin:
     """Estimated counts of a margin, each with the same variance."""
 
     margin: Margin
@@ -70,11 +70,11 @@ class Estimate:
     variance: float
 
 
-def combined(one: NoisyMargin | Estimate, other: NoisyMargin | Estimate) -> Estimate:
+def combined(one: NoisyMargin | EstimatedMargin, other: NoisyMargin | EstimatedMargin) -> EstimatedMargin:
     """Two noisy tables of the same margin as one, weighted by their precision."""
     precision = 1 / one.variance + 1 / other.variance
     counts = (one.counts / one.variance + other.counts / other.variance) / precision
-    return Estimate(margin=one.margin, counts=counts, variance=1 / precision)
+    return EstimatedMargin(margin=one.margin, counts=counts, variance=1 / precision)
 
 
 def total_records(tables: Sequence[NoisyMargin]) -> tuple[float, float]:
@@ -84,7 +84,7 @@ def total_records(tables: Sequence[NoisyMargin]) -> tuple[float, float]:
     return sum(total / variance for total, variance in totals) / precision, sqrt(1 / precision)
 
 
-def value_shares(levels: Sequence[NoisyMargin | Estimate], records: float) -> Floats:
+def value_shares(levels: Sequence[NoisyMargin | EstimatedMargin], records: float) -> Floats:
     """The share of each value of an attribute, from its counted ranges and, if they differ, its counted values."""
     ranges = levels[0]
     (bins,) = ranges.margin.bins

@@ -30,9 +30,11 @@ class MarginCounts(RowMeasurement, SummedRows):
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
         """A record lies in one entry of each margin. Adding or removing it changes that entry by the margin's weight;
-        replacing it changes at most two entries of each margin so. All changes add up to the sum of the weights, or to
-        twice that."""
-        return Sensitivity(bound=sum(self.weights) * (1 if unit is Unit.ADD_REMOVE else 2))
+        replacing it changes at most two entries of each margin so. All changes add up to the sum of the weights, their
+        squares to the sum of the squared weights; to twice that if a record is replaced."""
+        changes = 1 if unit is Unit.ADD_REMOVE else 2
+        squares = sum(weight**2 for weight in self.weights)
+        return Sensitivity(bound=sum(self.weights) * changes, squared=squares * changes)
 
     def split(self, measured: Integers) -> list[Integers]:
         """The noisy counts of each margin, in units of one over its weight."""

@@ -2,8 +2,10 @@
 
 from fractions import Fraction
 
-from scumble.methods.explore.settings import CHOICES_SHARE, TABLES_A_ROUND, ExploreSettings
-from scumble.model.plan import Spend
+from scumble.methods.explore.settings import CHOICES_SHARE, RECORDS_SHARE, TABLES_A_ROUND, ExploreSettings
+from scumble.model.guarantee import ApproxDP, PureDP, Unit
+from scumble.model.measured_tables import NoiseKind
+from scumble.model.spend import Spend, priced
 
 COUNT_RECORDS = "count the records"
 REST = "values, choices and tables"
@@ -22,30 +24,45 @@ def count_label(number: int) -> str:
     return COUNT_PAIRS if number == 0 else f"count tables, round {number}"
 
 
-def round_spends(epsilon: Fraction, settings: ExploreSettings) -> tuple[Spend, ...]:
+def planned_spends(guarantee: PureDP | ApproxDP) -> tuple[Spend, ...]:
+    """What is reserved: the number of records, unless it is public, and all else."""
+    counted = RECORDS_SHARE if guarantee.unit is Unit.ADD_REMOVE else Fraction(0)
+    rest = priced(
+        guarantee,
+        label=REST,
+        share=1 - counted,
+        purpose="counts of values, choices of tables and their counts; the number of records decides the division",
+    )
+    if not counted:
+        return (rest,)
+    noise = f"{NoiseKind.of(guarantee)} noise on the number of records"
+    return priced(guarantee, label=COUNT_RECORDS, share=counted, purpose=noise), rest
+
+
+def round_spends(rest: Spend, settings: ExploreSettings) -> tuple[Spend, ...]:
     """How `REST` is divided: values first, then rounds of choices and tables, by the number of tables of each."""
     spends = [
-        Spend(
+        rest.part(
             label=COUNT_VALUES,
-            epsilon=epsilon * settings.values_share,
-            purpose="discrete Laplace noise on the counts of every attribute, by value and by range of values",
+            share=settings.values_share,
+            purpose="noisy counts of every attribute, by value and by range of values",
         )
     ]
     numbers = [settings.pairs] + [TABLES_A_ROUND] * settings.rounds
     for number, tables in enumerate(numbers):
-        left = epsilon * (1 - settings.values_share) * tables / sum(numbers)
+        left = (1 - settings.values_share) * Fraction(tables, sum(numbers))
         what = "two attributes" if number == 0 else "two or three attributes"
         spends += [
-            Spend(
+            rest.part(
                 label=choose_label(number),
-                epsilon=left * CHOICES_SHARE / tables,
+                share=left * CHOICES_SHARE,
                 times=tables,
                 purpose=f"a private selection of {what} whose table differs most from what is known, or of none",
             ),
-            Spend(
+            rest.part(
                 label=count_label(number),
-                epsilon=left * (1 - CHOICES_SHARE),
-                purpose="discrete Laplace noise on the chosen tables; on the values again if none was chosen",
+                share=left * (1 - CHOICES_SHARE),
+                purpose="noisy counts of the chosen tables; of the values again if none was chosen",
             ),
         ]
     return tuple(spends)
