@@ -55,6 +55,7 @@ class ExploreMethod:
     name = "explore"
     summary = "Rows drawn from a model of privately chosen tables of one to three attributes, for any question."
     parameters = Explore
+
     def plan(self, schema: Schema, parameters: Explore) -> Plan:
         guarantee = guarantee_for(epsilon=parameters.epsilon, delta=parameters.delta, unit=schema.unit)
         return Plan(
