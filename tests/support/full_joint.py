@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from scumble.methods.explore.fitting import Target
+from scumble.methods.explore.fitting import FittedTable
 from scumble.methods.explore.graphical_model import GraphicalModel
 from scumble.methods.explore.junction_tree import Clique, junction_tree
 from scumble.model.counts import Floats
@@ -29,14 +29,14 @@ def random_model(measured: list[Clique], seed: int) -> GraphicalModel:
     return GraphicalModel(tree, [draw.normal(0, 2, [SIZES[place] for place in clique]) for clique in tree.cliques])
 
 
-def loss(joint: Floats, targets: list[Target], total: float) -> float:
+def loss(joint: Floats, targets: list[FittedTable], total: float) -> float:
     """Weighted squared differences between expected and noisy counts."""
     return sum(
         float((((total * summed(joint, each.places) - each.counts) ** 2) / each.variance).sum()) / 2 for each in targets
     )
 
 
-def fit_of_the_full_joint(targets: list[Target], total: float) -> Floats:
+def fit_of_the_full_joint(targets: list[FittedTable], total: float) -> Floats:
     """Exponentiated gradient on the table of all combinations of values."""
     scale = sum(total**2 / float(np.min(each.variance)) for each in targets)
     logarithms = np.zeros(SIZES)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from full_joint import SIZES, fit_of_the_full_joint, full_joint, loss, random_model, summed
 
-from scumble.methods.explore.fitting import Target, fit
+from scumble.methods.explore.fitting import FittedTable, fit
 from scumble.methods.explore.junction_tree import Clique, junction_tree
 from scumble.privacy.noise import simulation
 
@@ -13,7 +13,7 @@ TABLES: list[Clique] = [(0, 1), (1, 2), (0, 2, 3), (4,)]
 
 def test_tables_that_agree_are_fitted_exactly() -> None:
     truth = full_joint(random_model(TABLES, seed=3))
-    targets = [Target(places=places, counts=1000 * summed(truth, places), variance=4.0) for places in TABLES]
+    targets = [FittedTable(places=places, counts=1000 * summed(truth, places), variance=4.0) for places in TABLES]
     model = fit(junction_tree(SIZES, TABLES), targets, 1000.0)
     for places in TABLES:
         np.testing.assert_allclose(model.marginal(places), summed(truth, places), atol=2e-3)
@@ -28,7 +28,7 @@ def test_noisy_tables_are_fitted_as_well_as_by_the_full_joint(deviation: float) 
         exact = 1000 * summed(truth, places)
         variance = (deviation * (1 + number)) ** 2
         targets.append(
-            Target(places=places, counts=exact + draw.normal(0, variance**0.5, exact.shape), variance=variance)
+            FittedTable(places=places, counts=exact + draw.normal(0, variance**0.5, exact.shape), variance=variance)
         )
     found = full_joint(fit(junction_tree(SIZES, TABLES), targets, 1000.0))
     best = loss(fit_of_the_full_joint(targets, 1000.0), targets, 1000.0)
@@ -36,7 +36,7 @@ def test_noisy_tables_are_fitted_as_well_as_by_the_full_joint(deviation: float) 
 
 
 def test_a_precise_table_counts_more() -> None:
-    rough = Target(places=(0,), counts=np.array([900.0, 100.0]), variance=10_000.0)
-    precise = Target(places=(0,), counts=np.array([500.0, 500.0]), variance=1.0)
+    rough = FittedTable(places=(0,), counts=np.array([900.0, 100.0]), variance=10_000.0)
+    precise = FittedTable(places=(0,), counts=np.array([500.0, 500.0]), variance=1.0)
     model = fit(junction_tree((2,), [(0,)]), [rough, precise], 1000.0)
     np.testing.assert_allclose(model.marginal((0,)), [0.5, 0.5], atol=1e-3)

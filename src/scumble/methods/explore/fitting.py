@@ -25,7 +25,7 @@ FASTER = 1.02
 
 
 @dataclass(frozen=True, kw_only=True)
-class Target:
+class FittedTable:
     """Estimated numbers of records of each combination of values of some attributes, with their variances."""
 
     places: Clique
@@ -34,7 +34,7 @@ class Target:
 
 
 def fit(
-    tree: JunctionTree, targets: Sequence[Target], total: float, start: GraphicalModel | None = None
+    tree: JunctionTree, targets: Sequence[FittedTable], total: float, start: GraphicalModel | None = None
 ) -> GraphicalModel:
     """The model that fits the targets best, for `total` records."""
     loss_of = _Loss(tree, targets, total)
@@ -69,7 +69,7 @@ class _Loss:
     one, it is at most half the sum over the targets of total^2 / variance, which is the scale.
     """
 
-    def __init__(self, tree: JunctionTree, targets: Sequence[Target], total: float) -> None:
+    def __init__(self, tree: JunctionTree, targets: Sequence[FittedTable], total: float) -> None:
         scale = sum(float(np.max(1 / np.asarray(each.variance))) for each in targets)
         self._targets = [
             (tree.containing(each.places), each.places, each.counts / total, 1 / np.asarray(each.variance) / scale)

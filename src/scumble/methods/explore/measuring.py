@@ -12,7 +12,7 @@ from math import log, sqrt
 import numpy as np
 
 from scumble.methods.diffgen.detail.binning import merged
-from scumble.methods.explore.fitting import Target, fit
+from scumble.methods.explore.fitting import FittedTable, fit
 from scumble.methods.explore.graphical_model import GraphicalModel
 from scumble.methods.explore.junction_tree import Clique, JunctionTree, junction_tree
 from scumble.methods.explore.margins import Margin, NoisyMargin, ValueBins
@@ -141,7 +141,7 @@ class Measuring:
         records, _ = self.records
         targets = [self._one_way_target(place, share, records) for place, share in enumerate(self.shares)]
         targets += [
-            Target(
+            FittedTable(
                 places=table.margin.places,
                 counts=table.counts.reshape(table.margin.shape),
                 variance=table.variance,
@@ -151,12 +151,12 @@ class Measuring:
         ]
         return fit(self._tree(()), targets, records)
 
-    def _one_way_target(self, place: int, share: Floats, records: float) -> Target:
+    def _one_way_target(self, place: int, share: Floats, records: float) -> FittedTable:
         """The counted ranges of an attribute, in its bins. A bin has the noise of the ranges that it covers."""
         bins, ranges = self.bins[place], self._levels(place)[0]
         covered = np.maximum(bins.widths * len(ranges.margin.bins[0]) / bins.size, 1.0)
         counts: Floats = records * np.bincount(bins.of_codes, weights=share).astype(np.float64)
-        return Target(places=(place,), counts=counts, variance=covered * ranges.variance)
+        return FittedTable(places=(place,), counts=counts, variance=covered * ranges.variance)
 
     def _tree(self, further: Iterable[Clique]) -> JunctionTree:
         return junction_tree(self.sizes, [*self.chosen, *further])
