@@ -9,6 +9,7 @@ A score is the sum, over groups of records, of a group's *worth*, which depends 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from itertools import groupby
 from math import isqrt, log2
 
@@ -88,7 +89,7 @@ class PartitionScores(GroupChoice):
     candidates: tuple[Candidate, ...]
     score: Score
 
-    @property
+    @cached_property
     def tabulation(self) -> Tabulation:
         return Tabulation(cut=self.cut, fine=_attributes(self.candidates))
 
