@@ -144,13 +144,16 @@ def _packs(wanted: Sequence[tuple[Axis, ...]], sizes: Sequence[int], largest: in
 
 def _first_fit(packs: Sequence[Pack], sizes: Sequence[int], largest: int) -> list[Pack]:
     made: list[Pack] = []
+    lengths: list[int] = []
     for pack in packs:
-        fitting = (number for number, other in enumerate(made) if _length(sizes, other + pack) <= largest)
-        place = next(fitting, None)
+        length = _length(sizes, pack)
+        place = next((number for number, other in enumerate(lengths) if other * length <= largest), None)
         if place is None:
             made.append(pack)
+            lengths.append(length)
         else:
             made[place] += pack
+            lengths[place] *= length
     return made
 
 

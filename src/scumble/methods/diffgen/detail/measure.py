@@ -18,6 +18,7 @@ from scumble.methods.diffgen.detail.binning import (
     value_shares,
 )
 from scumble.methods.diffgen.detail.calibration import calibrate, expected_slope
+from scumble.methods.diffgen.detail.candidates import attributes_to_combine
 from scumble.methods.diffgen.detail.class_totals import NoisyTable, class_totals
 from scumble.methods.diffgen.detail.combinations import Combination
 from scumble.methods.diffgen.detail.counts import ClassTable, GroupCounts, ValueCounts
@@ -249,7 +250,8 @@ class _Measuring(Measured):
 
     def _choose_combination(self, left: str) -> Combination | None:
         everything = range(len(self.names))
-        groups = [*((place,) for place in everything), *combinations(everything, 2)]
+        combined = attributes_to_combine(len(self.names), self.tables, self.model.terms)
+        groups = [*((place,) for place in everything), *combinations(combined, 2)]
         for each in self.chosen:
             groups += [tuple(sorted({*each, other})) for other in everything if len(each) > 1]
         few = [self.alone(place, BINS_TO_COMBINE) for place in everything]
