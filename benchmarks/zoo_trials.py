@@ -11,6 +11,7 @@ from typing import Any
 
 from scumble.comparison.cached_runs import run_cached
 from scumble.comparison.contenders import contender_of
+from scumble.comparison.judging import Task
 from scumble.comparison.tables import digest_of_table, table_named
 from scumble.comparison.trials import random_split
 from scumble.flows.progress import Progress
@@ -71,9 +72,9 @@ def trial_of(facts: Mapping[str, Any]) -> dict[str, Any]:
         test,
         epsilon=facts["epsilon"],
         seed=facts["split"],
-        classifiers=(CLASSIFIER,),
+        tasks=(Task(CLASSIFIER),),
         kept=Path(),
-    )[CLASSIFIER]
+    )[Task(CLASSIFIER)]
     commonest = majority_accuracy(train.sample(table.schema), test.sample(table.schema))
     return {**{measure: scores[measure] for measure in MEASURES}, "commonest": commonest}
 

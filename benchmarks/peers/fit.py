@@ -39,7 +39,10 @@ def _marginals(model: Callable[..., object], job: dict[str, np.ndarray], setting
     domain = {name: int(size) for name, size in zip(names, job["sizes"], strict=True)}
     frame = pd.DataFrame(job["train"].astype(np.int64), columns=names)
     state = np.random.RandomState(int(settings["seed"]))
-    fitted = model(epsilon=settings["epsilon"], delta=settings["delta"], domain=domain, random_state=state, n_jobs=1)
+    more = {"n_iters": int(settings["iterations"])} if "iterations" in settings else {}
+    fitted = model(
+        epsilon=settings["epsilon"], delta=settings["delta"], domain=domain, random_state=state, n_jobs=1, **more
+    )
     fitted.fit(frame)
     # Without a number of rows, the library uses its own noisy estimate.
     return {"rows": fitted.generate()[names].to_numpy(dtype=np.int64)}

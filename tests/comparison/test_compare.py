@@ -16,6 +16,7 @@ from scumble.comparison.cached_runs import run_all
 from scumble.comparison.compare import Comparison, ComparisonResult, Trial, TrialOutcome, compare
 from scumble.comparison.contenders import contender_of
 from scumble.comparison.files import chart, write_comparison
+from scumble.comparison.judging import Task
 from scumble.comparison.source_digest import digest_of_sources
 from scumble.comparison.summary import Mean, mean_scores, paired_differences
 from scumble.comparison.tables import table_named
@@ -113,7 +114,7 @@ def test_outcomes_are_cached_and_only_the_missing_ones_are_run(monkeypatch: pyte
     compare(small("histograms", "raw", splits=3), Path("cache"))
     assert [(trial.contender, trial.split) for trial in ran[4:]] == [("histograms", 2), ("raw", 2)]
     compare(small("raw", classifiers=("tree", "boosting")), Path("cache"))
-    assert [trial.classifiers for trial in ran[6:]] == [("boosting",), ("boosting",)]
+    assert [trial.tasks for trial in ran[6:]] == [(Task("boosting"),), (Task("boosting"),)]
     monkeypatch.setattr(contenders, "digest_of_sources", lambda *modules: "other code")
     compare(small("raw", splits=1), Path("cache"))
     assert len(ran) == 9, "outcomes of older code are not reused"
@@ -180,7 +181,8 @@ def test_a_peer_gets_the_same_rows_and_is_judged_the_same(fake_peers: Callable[[
     assert [each.balanced_accuracy_weighted for each in mine] == [each.balanced_accuracy_weighted for each in raw]
     assert {each.cpu_seconds for each in mine} == {7.5}
     assert [(each.classifier, each.accuracy, each.auc) for each in model] == [("own", 1.0, 1.0)] * 2
-    assert {(each.one_way, each.one_way_binned) for each in mine} == {(0.0, 0.0)}
+    for each in mine:
+        assert [each.one_way, each.one_way_binned, each.two_way, each.three_way] == pytest.approx([0, 0, 0, 0])
     assert {each.one_way for each in (*raw, *model)} == {None}, "neither publishes a table"
     for each in model:
         assert each.balanced_accuracy == each.balanced_accuracy_weighted == 1.0
@@ -202,6 +204,75 @@ def test_a_fit_is_cached_even_if_its_scores_are_not(
     monkeypatch.setattr(contenders, "digest_of_sources", lambda *modules: "another scorer")
     compare(small("aim", splits=1, classifiers=("boosting",)), Path("cache"))
     assert len(fake_peers()) == 1
+
+
+def test_rows_of_a_cached_fit_are_reused_for_other_targets(fake_peers: Callable[[], list[dict[str, Any]]]) -> None:
+    """A peer that returns the training rows predicts another attribute exactly as the raw rows do."""
+    compare(small("aim", splits=1), Path("cache"))
+    again = compare(small("aim", "raw", "logistic", splits=1, targets=("job", "age>49")), Path("cache"))
+    assert len([each for each in fake_peers() if each["peer"] == "aim"]) == 1
+    found = {(each.contender, each.target): each for each in again.outcomes}
+    assert list(found) == [
+        *(("aim", target) for target in ("", "job", "age>49")),
+        *(("raw", target) for target in ("", "job", "age>49")),
+        ("logistic", ""),
+    ]
+    for target in ("", "job", "age>49"):
+        assert found["aim", target].accuracy == found["raw", target].accuracy
+    assert found["aim", "age>49"].accuracy > 0.6 > 0.5 > found["aim", "job"].accuracy
+    assert found["aim", "job"].two_way is None
+    assert found["aim", "job"].recall == {}
+
+
+def test_a_peer_can_be_given_another_delta_and_fewer_iterations(
+    fake_peers: Callable[[], list[dict[str, Any]]],
+) -> None:
+    names = ("aim", "aim:delta=1e-9", "aim:delta=1e-9,iterations=50")
+    result = compare(small(*names, splits=1), Path("cache"))
+    assert [each.contender for each in result.outcomes] == list(names)
+    assert [(each["delta"], each.get("iterations")) for each in fake_peers()] == [
+        (1e-5, None),
+        (1e-9, None),
+        (1e-9, 50),
+    ]
+    assert contender_of(names[1]).guarantee == "(eps, 1e-9) under add-remove"
+    for text, message in (
+        ("logistic:delta=1e-9", "cannot be given 'delta'. It can be given nothing"),
+        ("aim:rounds=3", "cannot be given 'rounds'"),
+        ("aim:delta", "cannot be given 'delta'. It can be given delta=VALUE, iterations=VALUE"),
+        ("mst:iterations=0", "iterations=0 is not a positive whole number"),
+    ):
+        with pytest.raises(InputError, match=message):
+            contender_of(text)
+
+
+def test_independent_columns_are_exact_alone_and_lose_all_links() -> None:
+    found = compare(small("independent", "histograms", splits=1), Path("cache")).outcomes
+    assert (found[0].contender, found[0].epsilon) == ("independent", "")
+    assert (found[0].one_way, found[0].one_way_binned) == (0.0, 0.0)
+    assert found[0].two_way is not None and found[0].three_way is not None
+    assert 0 < found[0].two_way < found[0].three_way
+    assert found[1].two_way is not None and found[1].two_way > 0
+
+
+def test_targets_stand_in_their_own_section_and_may_be_lacking() -> None:
+    Path("other.csv").write_text(people(600).replace("job", "work", 1))
+    Path("other.yaml").write_text(SCHEMA.replace("job:", "work:"))
+    tables = ("people.csv@schema.yaml", "other.csv@other.yaml")
+    comparison = small("histograms", "raw", tables=tables, classifiers=("boosting",), targets=("job",))
+    result = compare(comparison, Path("cache"))
+    assert result.skipped == ("other.csv@other.yaml: it has no attribute for the target 'job'.",)
+    summary = write_comparison(result, Path("out"))
+    assert summary["comparison"]["targets"] == ["job"]
+    lines = {(line["table"], line["target"], line["measure"]) for line in summary["lines"]}
+    assert (tables[0], "job", "accuracy") in lines
+    assert (tables[1], "job", "accuracy") not in lines
+    assert (tables[0], "", "three_way") in lines
+    assert {each["target"] for each in summary["differences"]} == {"", "job"}
+    page = Path("out/comparison.md").read_text()
+    assert page.count("Other attributes as the class") == 1
+    assert "job: boosting accuracy" in page
+    assert "job by boosting" in Path("out/comparison.svg").read_text()
 
 
 def test_a_binned_peer_gets_bins_and_its_rows_are_scored_as_codes(
@@ -408,6 +479,7 @@ def test_the_chart_shows_the_means_and_their_bands() -> None:
 def test_the_command(fake_peers: Callable[[], list[dict[str, Any]]]) -> None:
     words = ["compare", "--data", "people.csv@schema.yaml", "--epsilon", "1", "--splits", "2", "--jobs", "1"]
     words += ["--contender", "histograms", "--contender", "mst", "--classifier", "tree", "--out", "here"]
+    words += ["--targets", "job, age>50"]
     summary = scumble(*words, "--json").json
     assert {line["contender"] for line in summary["lines"]} == {"histograms", "mst"}
     assert {each["other"] for each in summary["differences"]} == {"mst"}
@@ -416,8 +488,9 @@ def test_the_command(fake_peers: Callable[[], list[dict[str, Any]]]) -> None:
     shown = scumble(*words)
     assert shown.code == 0
     assert "histograms" in shown.out
+    assert "age>50 by tree" in shown.out
     assert all(
-        word in shown.out for word in ("balanced", "recall of each class", "one-way distance", "lower is better")
+        word in shown.out for word in ("balanced", "recall of each class", "distances of margins", "lower is better")
     )
     assert max(map(len, shown.out.splitlines())) <= 100
     assert len(fake_peers()) == 2, "the second run reads everything from the cache"

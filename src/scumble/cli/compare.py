@@ -13,7 +13,10 @@ from scumble.methods import METHODS
 
 USUAL_OUT = Path("scumble-compare")
 OWNERS = "joint-N and apart-N (N owners, 2 to 7), together (one owner of all rows)"
-CONTENDERS = f"{', '.join(method.name for method in METHODS)}, raw, {OWNERS}, other projects' {', '.join(PEERS)}"
+CONTENDERS = (
+    f"{', '.join(method.name for method in METHODS)}, raw, independent (raw rows, all associations lost), {OWNERS}, "
+    f"other projects' {', '.join(PEERS)}"
+)
 
 
 def compare(
@@ -39,6 +42,10 @@ def compare(
     classifier: Annotated[
         list[str] | None, typer.Option(help="tree or boosting; repeat the option for both. (default: both)")
     ] = None,
+    targets: Annotated[
+        str | None,
+        typer.Option(help="Other attributes to predict, separated by commas; NUMBER>THRESHOLD for numbers."),
+    ] = None,
     splits: Annotated[int, typer.Option(help="Number of random 2/3–1/3 splits.", min=1)] = 10,
     first_split: Annotated[
         int, typer.Option(help="Seed of the first split; the next splits use the following numbers.", min=0)
@@ -48,7 +55,7 @@ def compare(
     jobs: Annotated[int, typer.Option(help="Number of processes.", min=1)] = os.cpu_count() or 1,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
 ) -> None:
-    """Compare methods on public tables: accuracy, balanced accuracy and AUC over repeated random splits.
+    """Compare methods on public tables: accuracy and distances of margins over repeated random splits.
 
     No ledger is charged and the test rows are read raw: never compare methods on a private table that you will release.
     Results are cached, so an interrupted comparison resumes where it stopped.
@@ -65,6 +72,7 @@ def compare(
         epsilons=tuple(epsilon or ["0.1", "0.25", "0.5", "1"]),
         splits=tuple(range(first_split, first_split + splits)),
         classifiers=tuple(classifier or CLASSIFIERS),
+        targets=tuple(each.strip() for each in (targets or "").split(",") if each.strip()),
     )
     with progress_bar() as progress:
         result = run_comparison(comparison, cache or out / "cache", jobs=jobs, progress=progress)
@@ -78,21 +86,26 @@ def compare(
 
 
 def _print(summary: dict[str, Any], folder: Path) -> None:
-    """Print one table of scores for each data set and classifier, the recalls below it, and the one-way distances."""
+    """Print one table of scores for each data set and classifier, the recalls below it, and the distances."""
     from scumble.comparison.measures import MAIN, OF_TABLE, RECALL
 
     bands = "" if len(summary["comparison"]["splits"]) < 2 else ", mean ± 95 % confidence band"
     for table in summary["comparison"]["tables"]:
         lines = [line for line in summary["lines"] if line["table"] == table]
-        for classifier in dict.fromkeys(line["classifier"] for line in lines if line["classifier"]):
-            here = [line for line in lines if line["classifier"] == classifier]
+        for target, classifier in dict.fromkeys((line["target"], line["classifier"]) for line in lines):
+            here = [line for line in lines if (line["target"], line["classifier"]) == (target, classifier)]
+            if not classifier:
+                continue
+            if target:
+                _print_lines(f"{table}, {target} by {classifier}{bands}", here)
+                continue
             scores = [line for line in here if not line["measure"].startswith(RECALL)]
             scores.sort(key=lambda line: line["measure"] not in MAIN)
             _print_lines(f"{table}, {classifier}{bands}", scores)
             recalls = [{**line, "band": None} for line in here if line["measure"].startswith(RECALL)]
             _print_lines(f"{table}, {classifier}: recall of each class, %", recalls)
         of_table = [line for line in lines if line["measure"] in OF_TABLE]
-        _print_lines(f"{table}: one-way distance, % (lower is better){bands}", of_table)
+        _print_lines(f"{table}: distances of margins, % (lower is better){bands}", of_table)
     plot = folder / "comparison.svg"
     out.print(f"Differences: {folder / 'comparison.md'}." + (f" Plot: {plot}." if plot.exists() else ""))
 

@@ -72,7 +72,7 @@ VERBS: Mapping[str, Verb] = {
     "compare": Verb(
         module="compare",
         attribute="compare",
-        help="Compare methods on public tables: accuracy, balanced accuracy and AUC over repeated random splits.",
+        help="Compare methods on public tables: accuracy and distances of margins over repeated random splits.",
     ),
     "reproduce": Verb(
         module="reproduce",

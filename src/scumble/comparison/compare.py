@@ -13,18 +13,23 @@ from pathlib import Path
 from typing import Any
 
 from scumble.comparison.cached_runs import keep, kept_path, recall, run_all
-from scumble.comparison.contenders import OWN, Contender, contender_of
+from scumble.comparison.contenders import Contender, contender_of
+from scumble.comparison.judging import OWN, Task
 from scumble.comparison.tables import digest_of_table, table_named
 from scumble.comparison.trials import random_split
 from scumble.errors import InputError
 from scumble.flows.progress import Progress
 from scumble.mining.benchmark.classifiers import CLASSIFIERS
+from scumble.mining.fidelity.targets import names_target
 from scumble.model.budget import budget_text, parse_budget
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialOutcome:
-    """The scores of one contender on one split by one classifier. `epsilon` is empty for raw rows."""
+    """The scores of one contender on one split by one classifier. `epsilon` is empty for raw rows.
+
+    `target` is the attribute that is predicted, empty for the class of the table.
+    """
 
     table: str
     contender: str
@@ -40,6 +45,9 @@ class TrialOutcome:
     one_way: float | None = None
     """The one-way distance of the published table from the training rows; None if no table is published."""
     one_way_binned: float | None = None
+    two_way: float | None = None
+    three_way: float | None = None
+    target: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,10 +59,12 @@ class Comparison:
     epsilons: tuple[str, ...]
     splits: tuple[int, ...]
     classifiers: tuple[str, ...] = tuple(CLASSIFIERS)
+    targets: tuple[str, ...] = ()
+    """Other attributes to predict, beside the class of each table; a table without such an attribute leaves it out."""
 
     def __post_init__(self) -> None:
         for name, values in vars(self).items():
-            if not values:
+            if not values and name != "targets":
                 raise InputError(f"Nothing to compare: no {name} given. Give at least one.")
             if len(set(values)) < len(values):
                 raise InputError(f"The {name} {', '.join(map(str, values))} contain duplicates. Give each only once.")
@@ -67,11 +77,12 @@ class Comparison:
             contender_of(contender)
 
     def place(self, outcome: TrialOutcome) -> tuple[int, ...]:
-        """Sort key of an outcome: table, contender, epsilon, classifier and split, each in the order given."""
+        """Sort key of an outcome: table, contender, epsilon, target, classifier, split, each in the order given."""
         lists: Sequence[tuple[Sequence[Any], Any]] = (
             (self.tables, outcome.table),
             (self.contenders, outcome.contender),
             (("", *self.epsilons), outcome.epsilon),
+            (("", *self.targets), outcome.target),
             ((*self.classifiers, OWN), outcome.classifier),
             (self.splits, outcome.split),
         )
@@ -80,16 +91,16 @@ class Comparison:
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """The unit of parallel work: one release of one training part, scored by the classifiers not yet cached."""
+    """The unit of parallel work: one release of one training part, scored for the tasks not yet cached."""
 
     table: str
     contender: str
     epsilon: str
     split: int
-    classifiers: tuple[str, ...]
+    tasks: tuple[Task, ...]
     cache: Path
 
-    def kept(self, classifier: str) -> Path:
+    def kept(self, task: Task) -> Path:
         """The cache file of an outcome."""
         facts = {
             "table": digest_of_table(self.table),
@@ -97,7 +108,8 @@ class Trial:
             "version": contender_of(self.contender).version(),
             "epsilon": self.epsilon,
             "split": self.split,
-            "classifier": classifier,
+            "classifier": task.classifier,
+            **({"target": task.target} if task.target else {}),
         }
         return kept_path(self.cache, facts)
 
@@ -109,23 +121,24 @@ class Trial:
             table.part(test),
             epsilon=self.epsilon,
             seed=self.split,
-            classifiers=self.classifiers,
+            tasks=self.tasks,
             kept=self.cache / "fits",
         )
         outcomes = []
-        for classifier, values in scores.items():
-            outcome = {**self.facts(classifier), **values}
-            keep(self.kept(classifier), outcome)
+        for task, values in scores.items():
+            outcome = {**self.facts(task), **values}
+            keep(self.kept(task), outcome)
             outcomes.append(TrialOutcome(**outcome))
         return outcomes
 
-    def facts(self, classifier: str) -> dict[str, Any]:
+    def facts(self, task: Task) -> dict[str, Any]:
         return {
             "table": self.table,
             "contender": self.contender,
             "epsilon": self.epsilon,
             "split": self.split,
-            "classifier": classifier,
+            "classifier": task.classifier,
+            "target": task.target,
         }
 
 
@@ -157,18 +170,22 @@ def compare(
     for trial in _trials(comparison, present, cache):
         if (trial.contender, trial.table) in unsuited:
             continue
-        known = {name: recall(trial.kept(name)) for name in trial.classifiers}
+        known = {task: recall(trial.kept(task)) for task in trial.tasks}
         outcomes += [TrialOutcome(**outcome) for outcome in known.values() if outcome is not None]
-        missing = tuple(name for name, outcome in known.items() if outcome is None)
+        missing = tuple(task for task, outcome in known.items() if outcome is None)
         if missing:
-            waiting.append(replace(trial, classifiers=missing))
+            waiting.append(replace(trial, tasks=missing))
     for number, made in enumerate(run_all([trial.run for trial in waiting], jobs), start=1):
         outcomes += made
         report("comparing", number, len(waiting))
     return ComparisonResult(
         comparison=comparison,
         outcomes=tuple(sorted(outcomes, key=comparison.place)),
-        skipped=(*(reason for _, reason in reasons if reason is not None), *unsuited.values()),
+        skipped=(
+            *(reason for _, reason in reasons if reason is not None),
+            *unsuited.values(),
+            *_lacking_targets(comparison),
+        ),
     )
 
 
@@ -183,6 +200,25 @@ def _trials(comparison: Comparison, contenders: Sequence[Contender], cache: Path
                         contender=contender.label,
                         epsilon=epsilon,
                         split=split,
-                        classifiers=contender.classifiers or comparison.classifiers,
+                        tasks=_tasks(comparison, contender, table),
                         cache=cache,
                     )
+
+
+def _tasks(comparison: Comparison, contender: Contender, table: str) -> tuple[Task, ...]:
+    """The class of a table by all classifiers, then each other target. A contender's own model predicts the class."""
+    if contender.classifiers is not None:
+        return tuple(map(Task, contender.classifiers))
+    schema = table_named(table).schema
+    targets = ["", *(target for target in comparison.targets if names_target(target, schema))]
+    return tuple(Task(classifier, target) for target in targets for classifier in comparison.classifiers)
+
+
+def _lacking_targets(comparison: Comparison) -> list[str]:
+    """The targets that a table does not have."""
+    return [
+        f"{table}: it has no attribute for the target {target!r}."
+        for table in comparison.tables
+        for target in comparison.targets
+        if not names_target(target, table_named(table).schema)
+    ]

@@ -3,13 +3,14 @@
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from scumble.comparison import binning, peers, several_owners
+from scumble.comparison.judging import JUDGE, OWN, Scores, Task, judged, judged_table, links_lost
 from scumble.comparison.source_digest import digest_of_sources
 from scumble.comparison.trials import CodedTable
 from scumble.engines.memory import MemoryEngine
@@ -18,21 +19,13 @@ from scumble.flows.evaluate import training_sample
 from scumble.flows.release import run
 from scumble.methods import method_named
 from scumble.mining.benchmark.sample import Sample
-from scumble.mining.benchmark.scores import class_shares, measures, score
-from scumble.mining.fidelity.one_way import one_way_distances
+from scumble.mining.benchmark.scores import class_shares, measures
 from scumble.model.schema import Schema
-from scumble.privacy.noise import PaidNoise
+from scumble.privacy.noise import PaidNoise, simulation
 
-OWN = "own"
-"""The classifier name for a contender that trains its own model instead of publishing a table."""
-JUDGE = ("scumble.mining.benchmark.scores", "scumble.mining.fidelity.one_way", "scumble.engines.memory")
-"""The modules that every score depends on besides the contender's own code."""
 JOINT_METHOD = "diffgen"
 OWNERS = re.compile(r"together|(?P<way>joint|apart)-(?P<owners>[2-7])")
 """Names of the joint-release baselines: `together` (one owner has all rows), `joint-3`, `apart-3`."""
-
-Scores = Mapping[str, Mapping[str, Any]]
-"""For each classifier: the measures of its predictions, and the CPU seconds spent on making the table or model."""
 
 
 class Contender(Protocol):
@@ -63,7 +56,7 @@ class Contender(Protocol):
         """Why it cannot run on tables of this schema; None if it can."""
 
     def scores(
-        self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, classifiers: tuple[str, ...], kept: Path
+        self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, tasks: tuple[Task, ...], kept: Path
     ) -> Scores: ...
 
 
@@ -89,7 +82,7 @@ class OurMethod:
         return None
 
     def scores(
-        self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, classifiers: tuple[str, ...], kept: Path
+        self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, tasks: tuple[Task, ...], kept: Path
     ) -> Scores:
         del seed, kept
         chosen = method_named(self.method)
@@ -99,9 +92,7 @@ class OurMethod:
         plan = chosen.plan(train.schema, parameters)
         made = run(chosen, train.schema, parameters, engine, PaidNoise(), plan=plan)
         cpu_seconds = time.process_time() - began
-        return _judged_table(
-            training_sample(made), made.tables[made.recommended], train, test, classifiers, cpu_seconds
-        )
+        return judged_table(training_sample(made), made.tables[made.recommended], train, test, tasks, cpu_seconds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +132,7 @@ class SeveralOwners:
         return None
 
     def scores(
-        self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, classifiers: tuple[str, ...], kept: Path
+        self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, tasks: tuple[Task, ...], kept: Path
     ) -> Scores:
         del kept
         chosen = method_named(JOINT_METHOD)
@@ -155,7 +146,7 @@ class SeveralOwners:
         cpu_seconds = time.process_time() - began
         tables = [(training_sample(each), each.tables[each.recommended]) for each in made]
         sample, schema = tables[0] if self.jointly else several_owners.union(tables, train.schema, seed)
-        return _judged_table(sample, schema, train, test, classifiers, cpu_seconds)
+        return judged_table(sample, schema, train, test, tasks, cpu_seconds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,22 +169,53 @@ class RawRows:
         return None
 
     def scores(
-        self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, classifiers: tuple[str, ...], kept: Path
+        self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, tasks: tuple[Task, ...], kept: Path
     ) -> Scores:
         del epsilon, seed, kept
-        return _judged(train.sample(train.schema), train.schema, test, classifiers, 0.0)
+        return judged(train.sample(train.schema), train.schema, train, test, tasks, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndependentColumns:
+    """The training rows with every column shuffled: exact single attributes, all associations lost, no privacy.
+
+    Its distances are those of the product of the true one-way margins, which shuffling approximates.
+    """
+
+    label: str = "independent"
+    private = False
+    classifiers = None
+    guarantee = "no guarantee"
+
+    def version(self) -> str:
+        return digest_of_sources(*JUDGE)
+
+    def unavailable_reason(self) -> str | None:
+        return None
+
+    def unsuited_reason(self, schema: Schema) -> str | None:
+        del schema
+        return None
+
+    def scores(
+        self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, tasks: tuple[Task, ...], kept: Path
+    ) -> Scores:
+        del epsilon, kept
+        draw = simulation(seed)
+        shuffled = replace(train, columns=tuple(draw.permutation(column) for column in train.columns))
+        sample = shuffled.sample(train.schema)
+        scores = judged(sample, train.schema, train, test, tasks, 0.0)
+        of_table = {"one_way": 0.0, "one_way_binned": 0.0, **links_lost(train)}
+        return {task: values if task.target else {**values, **of_table} for task, values in scores.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
 class PeerMethod:
     """A method of another package, run in that package's own environment."""
 
+    label: str
     peer: peers.Peer
     private = True
-
-    @property
-    def label(self) -> str:
-        return self.peer.name
 
     @property
     def classifiers(self) -> tuple[str, ...] | None:
@@ -213,57 +235,39 @@ class PeerMethod:
         return peers.unsuited_reason(self.peer, schema)
 
     def scores(
-        self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, classifiers: tuple[str, ...], kept: Path
+        self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, tasks: tuple[Task, ...], kept: Path
     ) -> Scores:
         fitted = peers.fit(self.peer, train, test, epsilon=epsilon, seed=seed, cache=kept)
         if fitted.rows is not None:
             sample = Sample(codes=fitted.rows[:, :-1], labels=fitted.rows[:, -1])
-            return _judged_table(sample, train.schema, train, test, classifiers, fitted.cpu_seconds)
+            return judged_table(sample, train.schema, train, test, tasks, fitted.cpu_seconds)
         assert fitted.probabilities is not None
         labels = test.sample(test.schema).labels.astype(np.int64)
         classes = train.schema.classes
         # A model publishes no class shares, so the true ones are used, as if they were public.
         shares = class_shares(train.sample(train.schema), len(classes))
         values = measures(fitted.probabilities, labels, np.ones_like(labels), shares=shares, classes=classes)
-        return {OWN: {**values, "cpu_seconds": fitted.cpu_seconds}}
-
-
-def _judged(
-    sample: Sample, schema: Schema, test: CodedTable, classifiers: tuple[str, ...], cpu_seconds: float
-) -> Scores:
-    result = score(sample, test.sample(schema), schema, classifiers=classifiers)
-    return {name: {**result[name], "cpu_seconds": cpu_seconds} for name in classifiers}
-
-
-def _judged_table(
-    sample: Sample,
-    schema: Schema,
-    train: CodedTable,
-    test: CodedTable,
-    classifiers: tuple[str, ...],
-    cpu_seconds: float,
-) -> Scores:
-    """The scores of a published table: those of its classifiers and its one-way distances from the training rows."""
-    distances = one_way_distances(sample, schema, train.columns, train.schema)
-    of_table = {"one_way": distances.full, "one_way_binned": distances.binned}
-    scores = _judged(sample, schema, test, classifiers, cpu_seconds)
-    return {name: {**values, **of_table} for name, values in scores.items()}
+        return {Task(OWN): {**values, "cpu_seconds": fitted.cpu_seconds}}
 
 
 def contender_of(text: str) -> Contender:
     """A contender as written on the command line: `raw`, a peer's name, a method's name, or a method with parameters.
 
-    `aim-20` is the peer `aim` on at most twenty public bins of each attribute. `joint-3` is one joint release of three
-    owners, `apart-3` the union of three separate releases, and `together` one owner's release of all rows. These three
-    use the method and the default parameters of joint releases.
+    `aim-20` is the peer `aim` on at most twenty public bins of each attribute, and `aim-20:delta=1e-9` the same at
+    another delta. `independent` has the training rows with all associations lost. `joint-3` is one joint release of
+    three owners, `apart-3` the union of three separate releases, and `together` one owner's release of all rows. These
+    three use the method and the default parameters of joint releases.
 
     >>> contender_of("diffgen:selection=published,rounds=10").parameters
     {'selection': 'published', 'rounds': '10'}
     """
     if text == "raw":
         return RawRows()
-    if text in peers.PEERS:
-        return PeerMethod(peer=peers.PEERS[text])
+    if text == "independent":
+        return IndependentColumns()
+    peer = peers.peer_named(text)
+    if peer is not None:
+        return PeerMethod(label=text, peer=peer)
     name, _, settings = text.partition(":")
     pairs = [pair.partition("=") for pair in settings.split(",") if pair]
     if any(not separator for _, separator, _ in pairs):

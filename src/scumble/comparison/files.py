@@ -8,7 +8,8 @@ from typing import Any
 
 from scumble.charts import Chart, Panel, Point, ReferenceLine, Series, write_svg
 from scumble.comparison.compare import ComparisonResult
-from scumble.comparison.contenders import OWN, contender_of
+from scumble.comparison.contenders import contender_of
+from scumble.comparison.judging import OWN
 from scumble.comparison.measures import SECTIONS, measure_named, section_of
 from scumble.comparison.recipes import RECIPES
 from scumble.comparison.summary import TABLE, Difference, MeanScore, mean_scores, paired_differences
@@ -20,6 +21,8 @@ PLOTTED = (
     ("tree", "balanced_accuracy"),
     ("boosting", "balanced_accuracy"),
     (TABLE, "one_way"),
+    (TABLE, "two_way"),
+    (TABLE, "three_way"),
 )
 
 
@@ -73,8 +76,8 @@ def comparison_page(result: ComparisonResult, lines: Sequence[MeanScore], agains
         for section in SECTIONS:
             text += _section(
                 section,
-                [line for line in here if section_of(line.measure) == section],
-                [difference for difference in apart if section_of(difference.measure) == section],
+                [line for line in here if section_of(line.measure, line.target) == section],
+                [difference for difference in apart if section_of(difference.measure, difference.target) == section],
             )
     return "\n".join(text) + "\n"
 
@@ -90,16 +93,12 @@ def _section(title: str, lines: Sequence[MeanScore], against: Sequence[Differenc
 
 
 def _means_table(lines: Sequence[MeanScore]) -> list[str]:
-    columns = list(dict.fromkeys((line.classifier, line.measure) for line in lines))
+    columns = list(dict.fromkeys(_column(line) for line in lines))
     rows = list(dict.fromkeys((line.epsilon, line.contender) for line in lines))
     head = ["eps", "contender", *_headings(columns), "splits", "CPU s"]
     table = [_row(head), _row(["---"] * len(head))]
     for epsilon, contender in sorted(rows, key=lambda row: (row[0] != "", float(row[0] or 0))):
-        found = {
-            (line.classifier, line.measure): line
-            for line in lines
-            if (line.epsilon, line.contender) == (epsilon, contender)
-        }
+        found = {_column(line): line for line in lines if (line.epsilon, line.contender) == (epsilon, contender)}
         cells = [_value(found[column]) if column in found else "" for column in columns]
         any_line = next(iter(found.values()))
         cells += [str(any_line.value.number), f"{any_line.cpu_seconds:.2f}" if any_line.cpu_seconds else ""]
@@ -108,14 +107,12 @@ def _means_table(lines: Sequence[MeanScore]) -> list[str]:
 
 
 def _differences_table(against: Sequence[Difference]) -> list[str]:
-    columns = list(dict.fromkeys((each.classifier, each.measure) for each in against))
+    columns = list(dict.fromkeys(_column(each) for each in against))
     rows = list(dict.fromkeys((each.epsilon, each.other) for each in against))
     head = ["eps", "other", *_headings(columns), "splits", "CPU ratio"]
     table = [_row(head), _row(["---"] * len(head))]
     for epsilon, other in sorted(rows, key=lambda row: float(row[0] or 0)):
-        found = {
-            (each.classifier, each.measure): each for each in against if (each.epsilon, each.other) == (epsilon, other)
-        }
+        found = {_column(each): each for each in against if (each.epsilon, each.other) == (epsilon, other)}
         cells = [_difference(found[column]) if column in found else "" for column in columns]
         one = next(iter(found.values()))
         cells += [str(one.value.number), "" if one.cpu_ratio is None else f"{one.cpu_ratio:,.1f}x"]
@@ -123,8 +120,15 @@ def _differences_table(against: Sequence[Difference]) -> list[str]:
     return table
 
 
-def _headings(columns: Sequence[tuple[str, str]]) -> list[str]:
-    return [f"{classifier} {measure_named(measure).heading}".strip() for classifier, measure in columns]
+def _column(line: MeanScore | Difference) -> tuple[str, str, str]:
+    return line.target, line.classifier, line.measure
+
+
+def _headings(columns: Sequence[tuple[str, str, str]]) -> list[str]:
+    return [
+        f"{f'{target}: ' if target else ''}{classifier} {measure_named(measure).heading}".strip()
+        for target, classifier, measure in columns
+    ]
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -150,21 +154,29 @@ def _ranges(numbers: Sequence[int]) -> str:
 
 
 def chart(result: ComparisonResult, lines: Sequence[MeanScore]) -> Chart:
-    """One panel for each table and measure: a line over epsilon for each contender, a reference line for raw rows."""
+    """One panel for each table and measure: a line over epsilon for each contender, a reference line for raw rows.
+
+    The last panels have the accuracy of boosting for other attributes.
+    """
+    plotted = [("", *each) for each in PLOTTED]
+    plotted += [(target, "boosting", "accuracy") for target in result.comparison.targets]
     panels = []
     for table in result.comparison.tables:
-        for classifier, measure in PLOTTED:
+        for target, classifier, measure in plotted:
             here = [
                 line
                 for line in lines
-                if line.table == table and line.measure == measure and line.classifier in (classifier, OWN)
+                if (line.table, line.measure, line.target) == (table, measure, target)
+                and line.classifier in (classifier, OWN)
             ]
             if any(line.classifier == classifier for line in here):
                 panels.append(_panel(table, classifier, measure, here))
     count = len(result.comparison.splits)
     plural = "s" if count > 1 else ""
     note = f"mean of {count} random split{plural}, 95 % confidence bands" if count > 1 else "one random split"
-    return Chart(title="Classifiers trained on each release, and its one-way distance", panels=tuple(panels), note=note)
+    return Chart(
+        title="Classifiers trained on each release, and distances of its margins", panels=tuple(panels), note=note
+    )
 
 
 def _panel(table: str, classifier: str, measure: str, lines: Sequence[MeanScore]) -> Panel:
@@ -185,10 +197,10 @@ def _panel(table: str, classifier: str, measure: str, lines: Sequence[MeanScore]
     levels = [
         ReferenceLine(label=f"{line.contender} rows", y=scale * line.value.mean) for line in lines if not line.epsilon
     ]
-    if measure == "accuracy" and table in RECIPES:
+    if measure == "accuracy" and table in RECIPES and not lines[0].target:
         levels.append(ReferenceLine(label="best possible", y=scale * RECIPES[table].best_accuracy))
     return Panel(
-        title=f"{table}: {classifier or 'published table'}",
+        title=f"{table}: {f'{lines[0].target} by ' if lines[0].target else ''}{classifier or 'published table'}",
         x_label="epsilon",
         y_label=measure_named(measure).axis,
         series=tuple(series),

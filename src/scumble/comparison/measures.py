@@ -1,7 +1,7 @@
 """The measures of a comparison: how each is called, shown and ranked.
 
-Most judge a classifier that was trained on a contender's table. The one-way distances judge the table itself, whatever
-is trained on it. They are the only ones of which less is better.
+Most judge a classifier that was trained on a contender's table. The distances of margins judge the table itself,
+whatever is trained on it. They are the only ones of which less is better.
 """
 
 from dataclasses import dataclass
@@ -41,19 +41,28 @@ OF_TABLE = {
     "one_way_binned": Measure(
         heading="one-way, 20 bins", axis="one-way distance in 20 bins, % (lower is better)", lower_is_better=True
     ),
+    "two_way": Measure(
+        heading="two-way", axis="two-way distance in 20 bins, % (lower is better)", lower_is_better=True
+    ),
+    "three_way": Measure(
+        heading="three-way", axis="three-way distance in 20 bins, % (lower is better)", lower_is_better=True
+    ),
 }
 
 
 MAIN = ("accuracy", "balanced_accuracy", "auc")
 """The measures that stand in the first table of a comparison; the rest follow below it."""
 RARE_CLASSES = "Rare classes: balanced accuracy of class-weighted predictions, and recall of each class, in %"
-ONE_WAY = "One-way distance of the published table from the training rows, in % (lower is better)"
-SECTIONS = ("", RARE_CLASSES, ONE_WAY)
+DISTANCES = "Distances of the published table's margins from those of the training rows, in % (lower is better)"
+TARGETS = "Other attributes as the class"
+SECTIONS = ("", RARE_CLASSES, DISTANCES, TARGETS)
 
 
-def section_of(name: str) -> str:
-    """The section of a comparison's page in which a measure stands; empty for the first."""
-    return "" if name in MAIN else ONE_WAY if name in OF_TABLE else RARE_CLASSES
+def section_of(name: str, target: str = "") -> str:
+    """The section of a comparison's page in which a measure stands, and that of a target; empty for the first."""
+    if target:
+        return TARGETS
+    return "" if name in MAIN else DISTANCES if name in OF_TABLE else RARE_CLASSES
 
 
 def measure_named(name: str) -> Measure:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from scumble.comparison.trials import CodedTable
 
 DELTA = "1e-5"
-"""The delta of the peers' (eps, delta) guarantee: their own default. scumble's releases have no delta."""
+"""The usual delta of the peers' (eps, delta) guarantee: their own default."""
 FOLDER_SETTING = "SCUMBLE_PEERS"
 USUAL_FOLDER = Path("benchmarks", "peers")
 
@@ -43,16 +43,26 @@ class Peer:
     method: str
     environment: str
     summary: str
-    guarantee: str
+    promise: str
+    """Its guarantee, with a placeholder for delta if it has one."""
     makes_table: bool = True
     most_classes: int | None = None
     """The largest number of classes that it can predict; None: any."""
     most_bins: int | None = None
     """The largest number of bins of an attribute that it receives; None: all codes of the public schema."""
+    delta: str = DELTA
+    iterations: int | None = None
+    """Iterations of inference; None: the package's default."""
+    adjustable: tuple[str, ...] = ()
+    """Which of the last two can be set."""
 
     @property
     def name(self) -> str:
         return self.method if self.most_bins is None else f"{self.method}-{self.most_bins}"
+
+    @property
+    def guarantee(self) -> str:
+        return self.promise.format(delta=self.delta)
 
 
 _METHODS = (
@@ -60,26 +70,29 @@ _METHODS = (
         method="aim",
         environment="dpmm",
         summary="AIM (McKenna et al. 2022), dpmm's, default iterations",
-        guarantee=f"(eps, {DELTA}) under add-remove",
+        promise="(eps, {delta}) under add-remove",
+        adjustable=("delta", "iterations"),
     ),
     Peer(
         method="mst",
         environment="dpmm",
         summary="MST (McKenna et al. 2021), dpmm's, default iterations",
-        guarantee=f"(eps, {DELTA}) under add-remove",
+        promise="(eps, {delta}) under add-remove",
+        adjustable=("delta", "iterations"),
     ),
     Peer(
         method="logistic",
         environment="diffprivlib",
         summary="logistic regression, diffprivlib's: a model, not a table",
-        guarantee="eps under replace",
+        promise="eps under replace",
         makes_table=False,
     ),
     Peer(
         method="dpebm",
         environment="interpret",
         summary="DP-EBM (Nori et al. 2021), interpret's, default rounds: a model, not a table",
-        guarantee=f"(eps, {DELTA}) under add-remove; the number of rows and the categories that occur count as public",
+        promise="(eps, {delta}) under add-remove; the number of rows and the categories that occur count as public",
+        adjustable=("delta",),
         makes_table=False,
         most_classes=2,
     ),
@@ -88,6 +101,29 @@ PEERS: Mapping[str, Peer] = {
     peer.name: peer for method in _METHODS for peer in (method, replace(method, most_bins=USUAL_BINS))
 }
 """Every peer on the full public grids, and on at most twenty public bins of each attribute."""
+
+
+def peer_named(text: str) -> Peer | None:
+    """The peer of a name, with settings if they follow it; None if it is not the name of a peer.
+
+    >>> peer_named("aim-20:delta=1e-9,iterations=100").guarantee
+    '(eps, 1e-9) under add-remove'
+    """
+    name, _, settings = text.partition(":")
+    if name not in PEERS:
+        return None
+    peer, given = PEERS[name], dict(pair.split("=", 1) for pair in settings.split(",") if "=" in pair)
+    unknown = [key for key in given if key not in peer.adjustable]
+    if unknown or (settings and len(given) < len(settings.split(","))):
+        wrong = repr(unknown[0]) if unknown else repr(settings)
+        known = ", ".join(f"{key}=VALUE" for key in peer.adjustable) or "nothing"
+        raise InputError(f"The peer {name} cannot be given {wrong}. It can be given {known}.")
+    if "iterations" in given and not (given["iterations"].isdecimal() and int(given["iterations"])):
+        raise InputError(f"iterations={given['iterations']} is not a positive whole number. Give one, such as 1000.")
+    if "delta" in given:
+        parse_budget(given["delta"], name="delta")
+    iterations = int(given["iterations"]) if "iterations" in given else None
+    return replace(peer, delta=given.get("delta", peer.delta), iterations=iterations)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,8 +217,9 @@ def _run(peer: Peer, job: Mapping[str, Integers], epsilon: str, seed: int, kept:
     settings = {
         "peer": peer.method,
         "epsilon": float(parse_budget(epsilon)),
-        "delta": float(parse_budget(DELTA, name="delta")),
+        "delta": float(parse_budget(peer.delta, name="delta")),
         "seed": seed,
+        **({} if peer.iterations is None else {"iterations": peer.iterations}),
     }
     # One thread each: several fits run in parallel, and threads that spin while they wait would count as CPU time.
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -206,7 +243,10 @@ def _interpreter(peer: Peer) -> Path:
 def _key(peer: Peer, job: Mapping[str, Integers], epsilon: str, seed: int) -> str:
     pins = peers_folder() / f"requirements-{peer.environment}.txt"
     digest = hashlib.sha256(read_bytes(pins, follow_links=True) if pins.exists() else b"")
-    digest.update(json.dumps([peer.method, epsilon, DELTA, seed, {name: job[name].shape for name in job}]).encode())
+    # Without settings of its own, a peer's fits have the names that they always had.
+    facts = [peer.method, epsilon, peer.delta, seed, {name: job[name].shape for name in job}]
+    facts += [] if peer.iterations is None else [{"iterations": peer.iterations}]
+    digest.update(json.dumps(facts).encode())
     for values in job.values():
         digest.update(values.tobytes())
     return f"eps{epsilon.replace('/', 'over')}-split{seed}-{digest.hexdigest()[:16]}"

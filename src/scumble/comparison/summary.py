@@ -10,7 +10,7 @@ from typing import Any
 from scipy.stats import t as student
 
 from scumble.comparison.compare import TrialOutcome
-from scumble.comparison.contenders import OWN
+from scumble.comparison.judging import OWN
 from scumble.comparison.measures import BY_CLASSIFIER, OF_TABLE, RECALL, measure_named
 
 CONFIDENCE = 0.95
@@ -53,6 +53,8 @@ class MeanScore:
     value: Mean
     cpu_seconds: float
     """The median time to make the table or model; reading, training and scoring are excluded."""
+    target: str = ""
+    """The attribute that is predicted; empty for the class of the table."""
 
     def to_json(self) -> dict[str, Any]:
         plain = asdict(self)
@@ -73,6 +75,7 @@ class Difference:
     value: Mean
     cpu_ratio: float | None
     """CPU seconds of the other contender over those of the reference; None if either is zero."""
+    target: str = ""
 
     @property
     def verdict(self) -> str:
@@ -109,16 +112,17 @@ class _Scored:
     split: int
     values: Mapping[str, float]
     cpu_seconds: float
+    target: str
 
 
 def mean_scores(outcomes: Iterable[TrialOutcome]) -> list[MeanScore]:
-    """One mean for each table, contender, epsilon, classifier and measure, in the order of the outcomes.
+    """One mean for each table, contender, epsilon, target, classifier and measure, in the order of the outcomes.
 
     The measures of published tables come last.
     """
-    groups: dict[tuple[str, str, str, str], list[_Scored]] = defaultdict(list)
+    groups: dict[tuple[str, str, str, str, str], list[_Scored]] = defaultdict(list)
     for each in _scored(outcomes):
-        groups[each.table, each.contender, each.epsilon, each.classifier].append(each)
+        groups[each.table, each.contender, each.epsilon, each.classifier, each.target].append(each)
     return [
         MeanScore(
             table=table,
@@ -128,8 +132,9 @@ def mean_scores(outcomes: Iterable[TrialOutcome]) -> list[MeanScore]:
             measure=measure,
             value=Mean.of([each.values[measure] for each in group if measure in each.values]),
             cpu_seconds=median(each.cpu_seconds for each in group),
+            target=target,
         )
-        for (table, contender, epsilon, classifier), group in groups.items()
+        for (table, contender, epsilon, classifier, target), group in groups.items()
         for measure in _measures(group)
     ]
 
@@ -141,17 +146,17 @@ def paired_differences(outcomes: Sequence[TrialOutcome], reference: str) -> list
     """
     scored = _scored(outcomes)
     mine = {_place(each): each for each in scored if each.contender == reference}
-    settings = list(dict.fromkeys((table, epsilon, classifier) for table, epsilon, classifier, _ in mine))
+    settings = list(dict.fromkeys(place[:4] for place in mine))
     others = list(dict.fromkeys(each.contender for each in scored if each.contender != reference))
     found = []
     for other in others:
         theirs = {_place(each): each for each in scored if each.contender == other}
-        for table, epsilon, classifier in settings:
+        for setting in settings:
+            table, epsilon, classifier, target = setting
             pairs = [
                 (each, match)
-                for (t, e, c, split), each in mine.items()
-                if (t, e, c) == (table, epsilon, classifier)
-                and (match := _match(theirs, table, epsilon, classifier, split)) is not None
+                for place, each in mine.items()
+                if place[:4] == setting and (match := _match(theirs, place)) is not None
             ]
             found += [
                 Difference(
@@ -163,6 +168,7 @@ def paired_differences(outcomes: Sequence[TrialOutcome], reference: str) -> list
                     measure=measure,
                     value=Mean.of(values),
                     cpu_ratio=_ratio(pairs),
+                    target=target,
                 )
                 for measure in _measures([each for each, _ in pairs])
                 if (
@@ -182,7 +188,7 @@ def _scored(outcomes: Iterable[TrialOutcome]) -> list[_Scored]:
     for outcome in outcomes:
         values = _present(outcome, BY_CLASSIFIER)
         values |= {f"{RECALL}{label}": value for label, value in outcome.recall.items()}
-        by_classifier.append(_of(outcome, outcome.classifier, values))
+        by_classifier.append(_of(outcome, outcome.classifier, values, outcome.target))
         tables[outcome.table, outcome.contender, outcome.epsilon, outcome.split].append(outcome)
     of_tables = []
     for group in tables.values():
@@ -193,7 +199,7 @@ def _scored(outcomes: Iterable[TrialOutcome]) -> list[_Scored]:
     return by_classifier + of_tables
 
 
-def _of(outcome: TrialOutcome, classifier: str, values: Mapping[str, float]) -> _Scored:
+def _of(outcome: TrialOutcome, classifier: str, values: Mapping[str, float], target: str = "") -> _Scored:
     return _Scored(
         table=outcome.table,
         contender=outcome.contender,
@@ -202,6 +208,7 @@ def _of(outcome: TrialOutcome, classifier: str, values: Mapping[str, float]) -> 
         split=outcome.split,
         values=values,
         cpu_seconds=outcome.cpu_seconds,
+        target=target,
     )
 
 
@@ -213,17 +220,20 @@ def _measures(group: Iterable[_Scored]) -> list[str]:
     return list(dict.fromkeys(measure for each in group for measure in each.values))
 
 
-def _place(each: _Scored) -> tuple[str, str, str, int]:
-    return each.table, each.epsilon, each.classifier, each.split
+_Place = tuple[str, str, str, str, int]
+"""Table, epsilon, classifier, target and split."""
 
 
-def _match(
-    theirs: Mapping[tuple[str, str, str, int], _Scored], table: str, epsilon: str, classifier: str, split: int
-) -> _Scored | None:
+def _place(each: _Scored) -> _Place:
+    return each.table, each.epsilon, each.classifier, each.target, each.split
+
+
+def _match(theirs: Mapping[_Place, _Scored], place: _Place) -> _Scored | None:
+    table, epsilon, classifier, target, split = place
     for budget in (epsilon, ""):
-        for name in (classifier,) if classifier == TABLE else (classifier, OWN):
-            if (table, budget, name, split) in theirs:
-                return theirs[table, budget, name, split]
+        for name in (classifier,) if classifier == TABLE or target else (classifier, OWN):
+            if (table, budget, name, target, split) in theirs:
+                return theirs[table, budget, name, target, split]
     return None
 
 

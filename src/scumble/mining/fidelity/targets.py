@@ -67,6 +67,11 @@ def target_of(text: str, schema: Schema, rows: Columns) -> Target:
     return Target(name=name, labels=(*labels, str(domain.missing)), classes=np.append(classes, 2))
 
 
+def names_target(text: str, schema: Schema) -> bool:
+    """Whether a text names an attribute of a schema, with or without a threshold."""
+    return text in schema.names or text.rpartition(">")[0].strip() in schema.names
+
+
 def _parsed(text: str, schema: Schema) -> tuple[str, float | None]:
     """The attribute and the threshold. A whole text that names an attribute is that attribute."""
     if text in schema.names:

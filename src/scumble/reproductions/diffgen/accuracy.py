@@ -14,7 +14,7 @@ import numpy as np
 
 from scumble.charts import Chart, Panel, Point, ReferenceLine, Series
 from scumble.comparison.cached_runs import run_cached
-from scumble.comparison.contenders import JUDGE
+from scumble.comparison.judging import JUDGE
 from scumble.comparison.source_digest import digest_of_sources
 from scumble.comparison.summary import Mean
 from scumble.comparison.tables import digest_of_table, table_named

@@ -1,0 +1,97 @@
+"""Judges the published table of a contender: classifiers trained on it, and the distances of its margins."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scumble.comparison.trials import CodedTable
+from scumble.mining.benchmark.sample import Sample
+from scumble.mining.benchmark.scores import score
+from scumble.mining.fidelity.margins import BinnedTable, margin_distances
+from scumble.mining.fidelity.one_way import Columns, columns_of, one_way_distances
+from scumble.mining.fidelity.targets import target_of, target_scores
+from scumble.model.schema import Schema
+
+OWN = "own"
+"""The classifier name for a contender that trains its own model instead of publishing a table."""
+JUDGE = (
+    "scumble.mining.benchmark.scores",
+    "scumble.mining.fidelity.margins",
+    "scumble.mining.fidelity.one_way",
+    "scumble.mining.fidelity.targets",
+    "scumble.engines.memory",
+)
+"""The modules that every score depends on besides the contender's own code."""
+WAYS = {2: "two_way", 3: "three_way"}
+
+
+class Task(NamedTuple):
+    """A classifier and what it predicts: the class of the table, or another attribute (`target`)."""
+
+    classifier: str
+    target: str = ""
+
+
+Scores = Mapping[Task, Mapping[str, Any]]
+"""For each task: the measures of the predictions, and the CPU seconds spent on making the table or model."""
+
+
+def columns_by_name(table: CodedTable) -> Columns:
+    """The columns of a coded table by attribute."""
+    return dict(zip(table.schema.names, table.columns, strict=True))
+
+
+def judged(
+    sample: Sample, schema: Schema, train: CodedTable, test: CodedTable, tasks: Sequence[Task], cpu_seconds: float
+) -> Scores:
+    """The measures of classifiers that are trained on a sample, coded by its published schema."""
+    found: dict[Task, Mapping[str, Any]] = {}
+    for target in dict.fromkeys(task.target for task in tasks):
+        names = [task.classifier for task in tasks if task.target == target]
+        if not target:
+            scores = score(sample, test.sample(schema), schema, classifiers=names)
+        else:
+            scores = target_scores(
+                target_of(target, train.schema, columns_by_name(train)),
+                columns_of(sample, schema),
+                schema,
+                columns_by_name(test),
+                train.schema,
+                counts=sample.weights,
+                classifiers=names,
+            )
+        for name in names:
+            # The labels of other attributes are not classes of the table, and there may be many.
+            values = {**scores[name], "recall": {}} if target else scores[name]
+            found[Task(name, target)] = {**values, "cpu_seconds": cpu_seconds}
+    return found
+
+
+def judged_table(
+    sample: Sample, schema: Schema, train: CodedTable, test: CodedTable, tasks: Sequence[Task], cpu_seconds: float
+) -> Scores:
+    """The same with the distances of the table from the training rows, which stand beside the scores of the class."""
+    scores = judged(sample, schema, train, test, tasks, cpu_seconds)
+    if all(task.target for task in tasks):
+        return scores
+    of_table = distances_of_table(sample, schema, train)
+    return {task: values if task.target else {**values, **of_table} for task, values in scores.items()}
+
+
+def distances_of_table(sample: Sample, schema: Schema, train: CodedTable) -> dict[str, float]:
+    """All distances of a published table from the training rows, by the names of the measures."""
+    one_way = one_way_distances(sample, schema, train.columns, train.schema)
+    released = BinnedTable.of(columns_of(sample, schema), schema, train.schema, sample.weights)
+    found = margin_distances(released, _binned(train), train.schema.names, target=train.schema.target, ways=WAYS)
+    more = {WAYS[ways]: each.mean for ways, each in found.items()}
+    return {"one_way": one_way.full, "one_way_binned": one_way.binned, **more}
+
+
+def links_lost(train: CodedTable) -> dict[str, float]:
+    """The distances if all associations are lost and all distributions of single attributes are exact."""
+    true = _binned(train)
+    found = margin_distances(true, true, train.schema.names, target=train.schema.target, ways=WAYS)
+    return {WAYS[ways]: each.links_lost for ways, each in found.items()}
+
+
+def _binned(table: CodedTable) -> BinnedTable:
+    return BinnedTable.of(columns_by_name(table), table.schema, table.schema)
