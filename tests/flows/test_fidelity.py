@@ -52,7 +52,7 @@ def test_a_copy_of_the_raw_rows_has_no_error() -> None:
         assert sum(each["true"]) == pytest.approx(1)
         assert len(each["values"]) == len(each["true"])
     age = found["attributes"][0]
-    assert (age["values"][0], age["values"][-1], len(age["values"])) == ("[0,3)", "?", 18)
+    assert (age["values"][0], age["values"][-1], len(age["values"])) == ("[0,2)", "?", 20)
     assert "test_rows" not in found
 
 

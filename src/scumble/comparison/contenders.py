@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from scumble.comparison import binning, peers, several_owners
+from scumble.comparison import peers, several_owners
 from scumble.comparison.judging import JUDGE, OWN, Scores, Task, judged, judged_table, links_lost
 from scumble.comparison.source_digest import digest_of_sources
 from scumble.comparison.trials import CodedTable
@@ -226,7 +226,7 @@ class PeerMethod:
         return self.peer.guarantee
 
     def version(self) -> str:
-        return digest_of_sources(binning.__name__, *JUDGE)
+        return digest_of_sources(*JUDGE)
 
     def unavailable_reason(self) -> str | None:
         return peers.unavailable_reason(self.peer)

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from scumble.comparison.binning import USUAL_BINS, Bins, public_bins
 from scumble.errors import InputError, ScumbleError
 from scumble.foreign.files import read_bytes
+from scumble.mining.fidelity.public_bins import USUAL_BINS, Bins, public_bins
 from scumble.model.budget import parse_budget
 from scumble.model.counts import Integers
 from scumble.model.schema import Schema

@@ -19,7 +19,8 @@ from scumble.mining.fidelity.margins import (
     margin_distances,
     margins_of,
 )
-from scumble.mining.fidelity.one_way import MOST_BINS, columns_of, one_way_distances
+from scumble.mining.fidelity.one_way import columns_of, one_way_distances
+from scumble.mining.fidelity.public_bins import USUAL_BINS
 from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Tree
@@ -65,10 +66,11 @@ def twin_margin(rows: list[tuple[list[dict[int, Fraction]], int]], places: Row) 
 
 def twin_spread(values: range, size: int) -> dict[int, Fraction]:
     """The bins of values that count evenly."""
-    width = next(width for width in range(1, size + 1) if width * MOST_BINS >= size)
+    number = min(size, USUAL_BINS)
     found: dict[int, Fraction] = Counter()  # type: ignore[assignment]
     for value in values:
-        found[value // width] += Fraction(1, len(values))
+        place = max(place for place in range(number) if place * size // number <= value)
+        found[place] += Fraction(1, len(values))
     return found
 
 

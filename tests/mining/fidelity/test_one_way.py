@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scumble.mining.benchmark.sample import Sample
-from scumble.mining.fidelity.one_way import MOST_BINS, equal_width_bins, one_way_distances, total_variation
+from scumble.mining.fidelity.one_way import one_way_distances, total_variation
+from scumble.mining.fidelity.public_bins import USUAL_BINS
 from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Tree
@@ -43,10 +44,12 @@ def twin_distance(one: dict[int, Fraction], other: dict[int, Fraction]) -> Fract
     return sum((abs(one.get(key, 0) - other.get(key, 0)) for key in {*one, *other}), Fraction(0)) / 2
 
 
-def twin_binned(shares: dict[int, Fraction], width: int) -> dict[int, Fraction]:
+def twin_binned(shares: dict[int, Fraction], size: int) -> dict[int, Fraction]:
+    """At most 20 bins, of which bin i starts at the value i * size / 20, rounded down."""
+    number = min(size, USUAL_BINS)
     found: dict[int, Fraction] = Counter()  # type: ignore[assignment]
     for value, share in shares.items():
-        found[value // width] += share
+        found[max(place for place in range(number) if place * size // number <= value)] += share
     return found
 
 
@@ -67,7 +70,6 @@ def test_distances_are_those_of_records_counted_one_by_one(
     for value, label in raw:
         true[value] += Fraction(1, len(raw))
         true_labels[label] += Fraction(1, len(raw))
-    width = next(width for width in range(1, size + 1) if width * MOST_BINS >= size)
     table = np.array(rows)
     found = one_way_distances(
         Sample(codes=table[:, :1], labels=table[:, 1], weights=table[:, 2]),
@@ -75,25 +77,13 @@ def test_distances_are_those_of_records_counted_one_by_one(
         tuple(np.array(raw).T),
         schema_of(*range(size + 1)),
     )
-    full, binned = twin_distance(shown, true), twin_distance(twin_binned(shown, width), twin_binned(true, width))
+    full, binned = twin_distance(shown, true), twin_distance(twin_binned(shown, size), twin_binned(true, size))
     classes = twin_distance(labels, true_labels)
     assert found.full_by_attribute == pytest.approx({"years": float(full), "label": float(classes)})
     assert found.binned_by_attribute == pytest.approx({"years": float(binned), "label": float(classes)})
     assert found.full == pytest.approx(float(full + classes) / 2)
     assert found.binned == pytest.approx(float(binned + classes) / 2)
     assert found.binned <= found.full + 1e-12, "merging values never adds to a distance"
-
-
-@given(st.integers(1, 5000))
-def test_bins_are_few_and_equally_wide(size: int) -> None:
-    bins = equal_width_bins(size)
-    widths = np.bincount(bins)
-    assert len(bins) == size
-    assert (np.diff(bins) >= 0).all()
-    assert len(widths) <= MOST_BINS
-    assert len(set(widths[:-1].tolist())) <= 1
-    assert 0 < widths[-1] <= widths[0]
-    assert size > MOST_BINS or widths.max() == 1
 
 
 def test_a_spike_that_is_split_evenly_shows_in_full_and_not_in_bins() -> None:

@@ -10,7 +10,8 @@ import numpy as np
 
 from scumble.errors import InputError
 from scumble.mining.fidelity.margins import BinnedColumn, BinnedTable, margin_distances
-from scumble.mining.fidelity.one_way import Columns, equal_width_bins
+from scumble.mining.fidelity.one_way import Columns
+from scumble.mining.fidelity.public_bins import USUAL_BINS, public_bins
 from scumble.model.counts import Floats, Integers
 from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Schema
@@ -33,12 +34,9 @@ class Grouping:
         domain = attribute.domain
         if not isinstance(domain, Grid):
             return cls(name=attribute.name, labels=domain.labels, group_of=np.arange(domain.size))
-        bins = equal_width_bins(domain.cells)
-        starts = [*np.flatnonzero(np.diff(bins, prepend=-1)).tolist(), domain.cells]
-        labels = [domain.interval(low, high).label for low, high in pairwise(starts)]
-        if domain.size > domain.cells:
-            bins, labels = np.append(bins, len(labels)), [*labels, str(domain.missing)]
-        return cls(name=attribute.name, labels=tuple(labels), group_of=bins)
+        bins = public_bins(attribute, USUAL_BINS)
+        labels = tuple(domain.interval(low, high).label for low, high in pairwise(bins.bounds))
+        return cls(name=attribute.name, labels=labels, group_of=bins.by_code)
 
 
 @dataclass(frozen=True, kw_only=True)

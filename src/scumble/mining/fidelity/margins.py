@@ -1,7 +1,7 @@
 """Margins of one, two and three attributes: how far those of a published table are from those of the raw rows.
 
-A margin is the joint distribution of a few attributes, each with its values in at most twenty bins (`one_way`). The
-distance of two margins is their total variation distance: the share of records that would have to change. The k-way
+A margin is the joint distribution of a few attributes, each with its values in at most twenty bins (`public_bins`).
+The distance of two margins is their total variation distance: the share of records that would have to change. The k-way
 distance of two tables is its mean over the margins of k attributes. If there is a class, the three-way margins are
 those of two attributes and the class. Lower is better.
 
@@ -25,7 +25,8 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from scumble.mining.fidelity.one_way import Columns, equal_width_bins, total_variation
+from scumble.mining.fidelity.one_way import Columns, total_variation
+from scumble.mining.fidelity.public_bins import USUAL_BINS, public_bins
 from scumble.model.counts import Floats, Integers, places_of
 from scumble.model.domain import Domain
 from scumble.model.schema import Schema
@@ -46,11 +47,8 @@ class BinnedColumn:
     """Of each atom (rows), the share that counts for each bin (columns)."""
 
     @classmethod
-    def of(
-        cls, column: npt.NDArray[np.integer], published: Domain, domain: Domain, bins: Integers | None = None
-    ) -> "BinnedColumn":
-        """A column of published codes. `bins` has the bin of every code of the public domain (None: of equal width)."""
-        bins = equal_width_bins(domain.size) if bins is None else bins
+    def of(cls, column: npt.NDArray[np.integer], published: Domain, domain: Domain, bins: Integers) -> "BinnedColumn":
+        """A column of published codes. `bins` has the bin of every code of the public domain."""
         number = int(bins.max()) + 1
         covered = np.bincount(recoding(domain, published) * number + bins, minlength=published.size * number)
         shares = covered.reshape(-1, number) / np.maximum(covered.reshape(-1, number).sum(axis=1, keepdims=True), 1)
@@ -81,7 +79,12 @@ class BinnedTable:
     ) -> "BinnedTable":
         """A table coded by its published schema, in bins of the public schema."""
         binned = {
-            attribute.name: BinnedColumn.of(columns[attribute.name], published[attribute.name].domain, attribute.domain)
+            attribute.name: BinnedColumn.of(
+                columns[attribute.name],
+                published[attribute.name].domain,
+                attribute.domain,
+                public_bins(attribute, USUAL_BINS).by_code,
+            )
             for attribute in schema.attributes
         }
         return cls(columns=binned, weights=weights)

@@ -6,8 +6,8 @@ The one-way distance of two tables is its mean over all attributes, the class in
 agree, 1 if no attribute has a value in common. Lower is better.
 
 It is measured at two resolutions: for every value of the public schema, and with the values of each attribute in at
-most twenty bins of equal width, as in a histogram. A published value that covers several values of the schema (an
-interval, a node of a taxonomy) counts evenly for each of them, because the table does not say more.
+most twenty public bins, as in a histogram (`public_bins`). A published value that covers several values of the schema
+(an interval, a node of a taxonomy) counts evenly for each of them, because the table does not say more.
 
 The result is for the owner of the raw rows, or for public tables: it is computed without noise.
 """
@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.mining.benchmark.sample import Sample
+from scumble.mining.fidelity.public_bins import USUAL_BINS, public_bins
 from scumble.model.counts import Block, Floats, Integers
 from scumble.model.domain import Domain
 from scumble.model.schema import Schema
@@ -26,7 +27,6 @@ from scumble.model.values import recoding
 
 Columns = Mapping[str, npt.NDArray[np.integer]]
 """The codes of some rows, for each attribute."""
-MOST_BINS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ def one_way_distances(table: Sample, published: Schema, rows: Block, schema: Sch
         domain, name = attribute.domain, attribute.name
         shown = spread_marginal(columns[name], table.counts, domain, published[name].domain)
         true = _shares(np.bincount(raw, minlength=domain.size))
-        bins = equal_width_bins(domain.size)
+        bins = public_bins(attribute, USUAL_BINS).by_code
         full[name] = total_variation(shown, true)
         binned[name] = total_variation(_summed(bins, shown), _summed(bins, true))
     return OneWayDistances(binned_by_attribute=binned, full_by_attribute=full)
@@ -74,16 +74,6 @@ def spread_marginal(column: npt.NDArray[np.integer], counts: Integers, domain: D
     share = _shares(np.bincount(column, weights=counts, minlength=published.size))
     spread: Floats = share[code] / covered[code]
     return spread
-
-
-def equal_width_bins(size: int, most: int = MOST_BINS) -> Integers:
-    """The bin of each code: bins of equal width, of which the last may be narrower, and at most `most` of them.
-
-    >>> equal_width_bins(7, most=3).tolist()
-    [0, 0, 0, 1, 1, 1, 2]
-    """
-    width = -(-size // most)
-    return np.arange(size) // width
 
 
 def total_variation(one: Floats, other: Floats) -> float:

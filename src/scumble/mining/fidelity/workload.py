@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from scumble.mining.fidelity.one_way import Columns, equal_width_bins
+from scumble.mining.fidelity.one_way import Columns
+from scumble.mining.fidelity.public_bins import USUAL_BINS, public_bins
 from scumble.model.counts import Floats
 from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Schema
@@ -62,12 +63,12 @@ def _condition(attribute: Attribute, draw: DrawBelow) -> tuple[npt.NDArray[np.bo
     domain = attribute.domain
     accepted = np.zeros(domain.size, dtype=np.bool_)
     if attribute.in_order:
-        apart = attribute.missing_code == domain.size - 1
-        bins = equal_width_bins(domain.size - apart)
-        first = draw(int(bins[-1]) + 1)
-        last = first + draw(int(bins[-1]) + 1 - first)
-        accepted[: len(bins)] = (bins >= first) & (bins <= last)
-        low, high = (int(each) for each in np.flatnonzero(accepted)[[0, -1]])
+        bins = public_bins(attribute, USUAL_BINS)
+        apart = isinstance(domain, Grid) and domain.size > domain.cells
+        first = draw(bins.number - apart)
+        last = first + draw(bins.number - apart - first)
+        low, high = bins.bounds[first], bins.bounds[last + 1] - 1
+        accepted[low : high + 1] = True
         return accepted, f"{attribute.name} {_span(attribute, low, high)}"
     codes = list(range(domain.size))
     number = 1 + draw(max(1, domain.size // 2))

@@ -1,4 +1,4 @@
-"""Public bins for peers: a function of the schema that covers all codes with few bins, and codes drawn within bins."""
+"""Public bins: a function of the schema that covers all codes with few bins, and codes drawn within bins."""
 
 from collections import Counter
 from decimal import Decimal
@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import attributes
 
-from scumble.comparison.binning import USUAL_BINS, Bins, public_bins
 from scumble.comparison.peers import PEERS, bins_of_schema
 from scumble.comparison.recipes import RECIPES
 from scumble.errors import InputError
+from scumble.mining.fidelity.public_bins import USUAL_BINS, Bins, public_bins
 from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit
 from scumble.model.ordered import Ordered
@@ -40,6 +40,7 @@ def test_bins_cover_every_code_once_and_are_few(attribute: Attribute, most: int 
     codes = np.arange(size)
     found = bins.bins_of(codes)
     assert found.tolist() == [place for place in range(bins.number) for _ in range(*bins.bounds[place : place + 2])]
+    assert bins.by_code.tolist() == found.tolist()
     drawn = bins.draw_codes(found, simulation(1))
     assert (bins.bins_of(drawn) == found).all()
     assert public_bins(attribute, most) == bins

@@ -1,12 +1,13 @@
 """Coarse public bins of a schema's attributes, and rows on such bins turned back into codes.
 
-Methods that fit marginals are slow and noisy on long grids, so a comparison also runs peers on at most `USUAL_BINS`
-bins of each attribute. The bins follow from the public schema alone, so they cost no privacy budget. Drawing codes
-evenly within bins is post-processing.
+Distances of margins are measured in at most `USUAL_BINS` bins of each attribute. Methods that fit marginals are slow
+and noisy on long grids, so a comparison also runs peers on the same bins. The bins follow from the public schema alone,
+so they cost no privacy budget. Drawing codes evenly within bins is post-processing.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,9 +16,15 @@ from scumble.model.counts import Integers
 from scumble.model.ordered import Ordered
 from scumble.model.schema import Attribute
 from scumble.model.taxonomy import Node, Tree
-from scumble.privacy.noise import Simulation
 
 USUAL_BINS = 20
+
+
+class DrawsIntegers(Protocol):
+    """A random generator, such as numpy's."""
+
+    def integers(self, low: Any, high: Any) -> Any:
+        """Whole numbers from `low` up to `high`, which is excluded."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,10 +41,15 @@ class Bins:
         """The bin of every code."""
         return np.searchsorted(self.bounds, codes, side="right").astype(np.int64) - 1
 
-    def draw_codes(self, bins: Integers, draw: Simulation) -> Integers:
+    @property
+    def by_code(self) -> Integers:
+        """The bin of every code of the domain, in order."""
+        return np.repeat(np.arange(self.number), np.diff(self.bounds))
+
+    def draw_codes(self, bins: Integers, draw: DrawsIntegers) -> Integers:
         """A code drawn evenly from each bin."""
         bounds = np.array(self.bounds, dtype=np.int64)
-        return draw.integers(bounds[bins], bounds[bins + 1]).astype(np.int64)
+        return np.asarray(draw.integers(bounds[bins], bounds[bins + 1]), dtype=np.int64)
 
 
 def public_bins(attribute: Attribute, most: int | None) -> Bins:
