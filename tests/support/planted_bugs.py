@@ -31,6 +31,9 @@ class ShippedNoise:
     def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
         return self.inner.laplace(values, sensitivity=sensitivity, epsilon=epsilon)
 
+    def gaussian(self, values: Integers, *, squared: int, rho: Fraction) -> Integers:
+        return self.inner.gaussian(values, squared=squared, rho=rho)
+
     def select(
         self, scores: Integers, *, sensitivity: int, monotone: bool, epsilon: Fraction, selection: Selection
     ) -> int:
@@ -44,6 +47,20 @@ class HalfTheNoise(ShippedNoise):
 
     def laplace(self, values: Integers, *, sensitivity: int, epsilon: Fraction) -> Integers:
         return self.inner.laplace(values, sensitivity=sensitivity, epsilon=2 * epsilon)
+
+
+class ATenthLessGaussianNoise(ShippedNoise):
+    """The scale of Gaussian noise is nine tenths of what it should be."""
+
+    def gaussian(self, values: Integers, *, squared: int, rho: Fraction) -> Integers:
+        return self.inner.gaussian(values, squared=squared, rho=rho / Fraction(9, 10) ** 2)
+
+
+class AQuarterOfTheGaussianNoise(ShippedNoise):
+    """The scale of Gaussian noise is a quarter of what it should be."""
+
+    def gaussian(self, values: Integers, *, squared: int, rho: Fraction) -> Integers:
+        return self.inner.gaussian(values, squared=squared, rho=16 * rho)
 
 
 class OnlyNonEmpty(ShippedNoise):

@@ -22,9 +22,11 @@ from scumble.methods.microaggregate import parameters as microaggregate_paramete
 from scumble.model.counts import Block, Counts, Integers, Tabulation
 from scumble.model.cut import Cut
 from scumble.model.guarantee import PureDP, Unit
+from scumble.model.persons import Persons
 from scumble.model.plan import Plan, Spend
 from scumble.model.release import CellRelease, RecordRelease
 from scumble.model.schema import Schema
+from scumble.model.zcdp import epsilon_within, rho_within
 from scumble.privacy import holder as holder_module
 from scumble.privacy.holder import CentralHolder
 from scumble.privacy.query import Choice, Region, RowMeasurement, Sensitivity
@@ -212,6 +214,18 @@ def use_the_first_rows_of_the_table(patch: pytest.MonkeyPatch) -> None:
         return kept & (np.where(kept, hashes, hashes.max()).argsort().argsort() < 4 * most)
 
     patch.setattr(contributions, "kept_rows", few)
+
+
+def plan_persons_in_rho_as_in_epsilon(patch: pytest.MonkeyPatch) -> None:
+    """The rho of a row counts once for each row of a person, as an epsilon would, and not by the square."""
+
+    def for_one_row(method: object, persons: Persons, parameters: Params) -> Params:
+        del method
+        rho = rho_within(parameters.epsilon, parameters.delta) / persons.rows_each_at_most
+        return parameters.model_copy(update={"epsilon": epsilon_within(rho, parameters.delta)})
+
+    patch.setattr(persons_module, "_for_one_row", for_one_row)
+    patch.setattr(Plan, "for_persons", lambda plan, total: total * plan.rows_each_at_most)
 
 
 def plan_persons_as_records(patch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ from scumble.engines.coding import code_blocks
 from scumble.errors import InputError
 from scumble.flows.load import load_release
 from scumble.model.counts import Floats, Integers, digits_of
+from scumble.model.guarantee import delta_of
 from scumble.model.release import Release
 from scumble.model.schema import Schema
 from scumble.sources import AS_FOUND, Dialect, Source, check_columns, open_source
@@ -227,9 +228,12 @@ def _attack(
 
 
 def _most_allowed(release: Release) -> float | None:
-    """The most that including a person's record can raise the success rate of a guess: (e^eps - 1) / (e^eps + 1)."""
-    epsilon = declared_epsilon(release.plan.guarantee)
-    return None if epsilon is None else math.tanh(float(epsilon) / 2)
+    """The most that including a person's record can raise the success rate of a guess.
+
+    It is (e^eps - 1 + 2 delta) / (e^eps + 1), the largest total variation distance of neighbouring tables.
+    """
+    epsilon, delta = declared_epsilon(release.plan.guarantee), float(delta_of(release.plan.guarantee))
+    return None if epsilon is None else math.tanh(float(epsilon) / 2) + 2 * delta / (math.exp(float(epsilon)) + 1)
 
 
 def published_table(release: Release) -> WeightedRows:

@@ -16,8 +16,8 @@ from scumble.flows.plan import schema_of
 from scumble.flows.progress import Progress
 from scumble.methods import Params, method_and_parameters
 from scumble.methods.method import Method
-from scumble.model.budget import budget_text, parse_budget
-from scumble.model.guarantee import Unit, Unproven
+from scumble.model.budget import budget_text, delta_text, parse_budget
+from scumble.model.guarantee import Unit, Unproven, delta_of
 from scumble.model.schema import Schema
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ class Finding:
     parameters: Mapping[str, Any]
     unit: Unit
     declared: Fraction
+    delta: Fraction = Fraction(0)
+    """The declared delta, for which the bound on epsilon holds; 0 if the guarantee is pure."""
     proved: bool
     """False if the method itself calls its guarantee unproven."""
     found: float
@@ -65,19 +67,24 @@ class Finding:
         return self.found > self.declared
 
     @property
+    def declared_text(self) -> str:
+        """The declared epsilon and, if there is one, the declared delta."""
+        return budget_text(self.declared) + (f" and delta {delta_text(self.delta)}" if self.delta else "")
+
+    @property
     def sentence(self) -> str:
         """The result in one sentence."""
         how_sure = f"at {budget_text(100 * self.confidence)} % confidence"
         if self.refuted:
             return (
-                f"REFUTED: {self.method} declares epsilon {budget_text(self.declared)}; the true epsilon is at least "
+                f"REFUTED: {self.method} declares epsilon {self.declared_text}; the true epsilon is at least "
                 f"{self.found:.3f} ({how_sure})."
             )
         power = f"with probability {POWER} it detects an epsilon of {self.smallest_violation:.3f} or more"
         if math.isinf(self.smallest_violation):
             power = "its runs were too few to detect any violation"
         return (
-            f"Not refuted: {self.method} declares epsilon {budget_text(self.declared)}; the lower bound is "
+            f"Not refuted: {self.method} declares epsilon {self.declared_text}; the lower bound is "
             f"{self.found:.3f} ({how_sure}). This is not a proof. Power of this audit: {power}."
         )
 
@@ -89,6 +96,7 @@ class Finding:
             "parameters": dict(self.parameters),
             "unit": self.unit.value,
             "declared": budget_text(self.declared),
+            **({"declared_delta": budget_text(self.delta)} if self.delta else {}),
             "proved": self.proved,
             "found": math.floor(10_000 * self.found) / 10_000,
             "refuted": self.refuted,
@@ -115,6 +123,7 @@ class Subject:
     pairs: "Sequence[Pair]"
     declared: Fraction
     proved: bool = True
+    delta: Fraction = Fraction(0)
 
 
 def audit(
@@ -183,6 +192,7 @@ def method_subject(
         pairs=candidate_pairs(chosen, public, settings) if pairs is None else list(pairs),
         declared=declared,
         proved=not isinstance(guarantee, Unproven),
+        delta=delta_of(guarantee),
     )
 
 
@@ -204,7 +214,7 @@ def audit_subject(
     level = _confidence(confidence, claims)
     if runs < FEWEST_RUNS:
         raise InputError(f"{runs} test runs are too few for a lower bound. Give {FEWEST_RUNS:,} or more.")
-    effort = Effort(test_runs=runs, variations=variations)
+    effort = Effort(test_runs=runs, variations=variations, delta=float(subject.delta))
     public = subject.mechanism.schema
     result = search_and_test(
         subject.mechanism,
@@ -222,21 +232,22 @@ def audit_subject(
         parameters=subject.parameters,
         unit=public.unit,
         declared=subject.declared,
+        delta=subject.delta,
         proved=subject.proved,
-        found=result.bound(family),
+        found=result.bound(family, effort.delta),
         confidence=level,
         claims=claims,
         runs=result.all_runs,
         judged=runs,
         hits=result.hits,
-        smallest_violation=_violation_seen(result, float(subject.declared), family),
+        smallest_violation=_violation_seen(result, float(subject.declared), family, effort.delta),
         pair=result.pair.words(public),
         event=result.event.words,
         direction=f"{likely} table against {unlikely}",
     )
 
 
-def _violation_seen(result: "EventCounts", declared: float, family: "Confidence") -> float:
+def _violation_seen(result: "EventCounts", declared: float, family: "Confidence", delta: float) -> float:
     """The smallest violation detected, scaled by the share of the loss that the event shows.
 
     An event that shows a third of the declared epsilon shows a third of a violation, too, so that the violation must be
@@ -246,7 +257,12 @@ def _violation_seen(result: "EventCounts", declared: float, family: "Confidence"
 
     share = min(1.0, result.loss / declared)
     smallest = smallest_violation(
-        declared=declared, frequency=result.frequency, runs=result.runs[0], alpha=family.alpha, power=POWER
+        declared=declared,
+        frequency=result.frequency,
+        runs=result.runs[0],
+        alpha=family.alpha,
+        power=POWER,
+        delta=delta,
     )
     return smallest / share if share > 0 and smallest / share < declared + LARGEST_EXCESS else math.inf
 

@@ -2,7 +2,8 @@
 
 If an event has probability p on one table and q on a neighbouring one, the true epsilon is at least ln(p / q). The
 bound takes Clopper and Pearson's exact lower confidence limit for p and their upper limit for q. Each limit is wrong
-with probability at most `alpha` / 2, so the bound exceeds the true epsilon with probability at most `alpha`.
+with probability at most `alpha` / 2, so the bound exceeds the true epsilon with probability at most `alpha`. If a delta
+is declared, the true epsilon for that delta is at least ln((p - delta) / q).
 """
 
 import math
@@ -30,9 +31,11 @@ def highest_probability(hits: npt.ArrayLike, runs: int, alpha: float) -> Floats:
     return 1 - lowest_probability(runs - np.asarray(hits, dtype=np.float64), runs, alpha)
 
 
-def epsilon_bounds(likely: npt.ArrayLike, unlikely: npt.ArrayLike, runs: tuple[int, int], alpha: float) -> Floats:
+def epsilon_bounds(
+    likely: npt.ArrayLike, unlikely: npt.ArrayLike, runs: tuple[int, int], alpha: float, delta: float = 0.0
+) -> Floats:
     """Lower bounds on epsilon, at least zero, from the hits on the likelier table and on the other one."""
-    low = lowest_probability(likely, runs[0], alpha / 2)
+    low = np.maximum(lowest_probability(likely, runs[0], alpha / 2) - delta, 0.0)
     high = highest_probability(unlikely, runs[1], alpha / 2)
     with np.errstate(divide="ignore"):
         return np.maximum(np.log(low) - np.log(high), 0.0)
@@ -51,24 +54,28 @@ class Confidence:
         return float((1 - self.level) / self.claims)
 
 
-def smallest_violation(*, declared: float, frequency: float, runs: int, alpha: float, power: float = 0.99) -> float:
+def smallest_violation(
+    *, declared: float, frequency: float, runs: int, alpha: float, power: float = 0.99, delta: float = 0.0
+) -> float:
     """The smallest privacy loss for which the bound exceeds `declared` with probability `power`.
 
     `frequency` is the probability of the event on the likelier table. On the other table it is e^-loss times that.
     """
     below, above = declared, declared + LARGEST_EXCESS
-    if frequency <= 0 or detection_probability(declared, frequency, above, runs, alpha) < power:
+    if frequency <= 0 or detection_probability(declared, frequency, above, runs, alpha, delta) < power:
         return math.inf
     while above - below > 1e-4:
         middle = (below + above) / 2
-        if detection_probability(declared, frequency, middle, runs, alpha) < power:
+        if detection_probability(declared, frequency, middle, runs, alpha, delta) < power:
             below = middle
         else:
             above = middle
     return above
 
 
-def detection_probability(declared: float, frequency: float, loss: float, runs: int, alpha: float) -> float:
+def detection_probability(
+    declared: float, frequency: float, loss: float, runs: int, alpha: float, delta: float = 0.0
+) -> float:
     """The probability that the bound exceeds `declared`, for an event with the given loss.
 
     Computed exactly, up to a tail of nine standard deviations: it sums, over the hits on the likelier table, their
@@ -76,7 +83,7 @@ def detection_probability(declared: float, frequency: float, loss: float, runs: 
     """
     other = frequency * math.exp(-loss)
     hits = _plausible_hits(frequency, runs)
-    needed = lowest_probability(hits, runs, alpha / 2) * math.exp(-declared)
+    needed = np.maximum(lowest_probability(hits, runs, alpha / 2) - delta, 0.0) * math.exp(-declared)
     candidates = _plausible_hits(other, runs)
     most = np.searchsorted(highest_probability(candidates, runs, alpha / 2), needed, side="left")
     enough = np.where(most > 0, bdtr(candidates[np.maximum(most - 1, 0)], runs, other), 0.0)

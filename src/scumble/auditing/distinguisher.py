@@ -145,7 +145,7 @@ def _all_observed(draws: Draws) -> Numbers:
     return np.concatenate([np.zeros((0, width)), *every])
 
 
-def choose(scores: Iterable[Event], first: Draws, second: Draws) -> tuple[float, Event]:
+def choose(scores: Iterable[Event], first: Draws, second: Draws, delta: float = 0.0) -> tuple[float, Event]:
     """The event with the largest bound on these runs, over all scores, both signs, all thresholds and both directions.
 
     If every bound is zero, it is the event whose frequencies differ by the most standard deviations.
@@ -160,7 +160,7 @@ def choose(scores: Iterable[Event], first: Draws, second: Draws) -> tuple[float,
         hits = runs[0] - np.searchsorted(here, thresholds), runs[1] - np.searchsorted(there, thresholds)
         for on_first in (True, False):
             likely, unlikely = hits if on_first else hits[::-1]
-            bounds = epsilon_bounds(likely, unlikely, runs if on_first else runs[::-1], SELECTION_ALPHA)
+            bounds = epsilon_bounds(likely, unlikely, runs if on_first else runs[::-1], SELECTION_ALPHA, delta)
             apart = (likely - unlikely) / np.sqrt(likely + unlikely + 1.0)
             place = int(np.lexsort((apart, bounds))[-1])
             separation = float(bounds[place]), float(apart[place])

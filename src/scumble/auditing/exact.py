@@ -1,8 +1,9 @@
-"""The exact privacy loss of private selections, by enumerating every sequence of choices that a method can make.
+"""The exact privacy loss of private selections, and the exact delta of Gaussian noise.
 
-The shipped method and holder run once for every sequence of choices. A special noise source replays the sequence and
-multiplies the probabilities of its choices, which it computes from the scores, sensitivities and epsilons that the
-holder passes. If there are few sequences, this gives the exact loss between two tables, without any sampling.
+To find the loss of selections, the shipped method and holder run once for every sequence of choices they can make. A
+special noise source replays the sequence and multiplies the probabilities of its choices, which it computes from the
+scores, sensitivities and epsilons that the holder passes. If there are few sequences, this gives the exact loss between
+two tables, without any sampling.
 """
 
 import math
@@ -20,6 +21,9 @@ from scumble.model.counts import Floats, Integers
 from scumble.model.schema import Schema
 from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import Selection, selection_scale
+
+REACH = 38
+"""Gaussian noise beyond so many scales has a probability below 10^-300."""
 
 
 def selection_law(scores: Sequence[float], scale: float, selection: Selection) -> list[float]:
@@ -63,6 +67,30 @@ def _unit_rule(nodes: int) -> tuple[Floats, Floats]:
     """Nodes and weights of Gauss-Legendre quadrature on [0, 1]."""
     places, shares = np.polynomial.legendre.leggauss(nodes)
     return (places + 1) / 2, shares / 2
+
+
+def gaussian_delta(shift: Sequence[int], square: float, epsilon: float) -> float:
+    """The smallest delta with which discrete Gaussian noise is (epsilon, delta)-DP for two integer vectors that differ
+    by `shift`. `square` is the squared noise scale.
+
+    The loss of noise x is (2 <x, shift> + |shift|^2) / (2 square), and delta is the expectation of 1 - e^(epsilon -
+    loss) where that is positive. The law of <x, shift> is computed by convolution, independently of any conversion.
+
+    >>> gaussian_delta([1], 1 / (2 * 0.0149), 1.0) < 1e-9 < gaussian_delta([1, 1], 1 / (2 * 0.0149), 1.0)
+    True
+    """
+    reach = math.ceil(REACH * math.sqrt(square)) + 1
+    noise = np.exp(-(np.arange(-reach, reach + 1, dtype=np.float64) ** 2) / (2 * square))
+    noise /= noise.sum()
+    law, most = np.ones(1), 0
+    for step in (abs(each) for each in shift if each):
+        stretched = np.zeros(2 * reach * step + 1)
+        stretched[::step] = noise
+        law, most = np.convolve(law, stretched), most + reach * step
+    products = np.arange(-most, most + 1, dtype=np.float64)
+    losses = (2 * products + sum(each * each for each in shift)) / (2 * square)
+    # As in the sum of max(p - e^epsilon q, 0), without the cancellation.
+    return float((law * np.maximum(-np.expm1(epsilon - losses), 0.0)).sum())
 
 
 @dataclass(kw_only=True)

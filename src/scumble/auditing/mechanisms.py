@@ -22,9 +22,9 @@ from scumble.engines.memory import MemoryEngine
 from scumble.methods.method import Method, Params
 from scumble.methods.persons import plan_release, run_release
 from scumble.model.counts import Block, Counts, Integers, Tabulation
-from scumble.model.guarantee import PureDP
-from scumble.model.plan import Plan, Spend
+from scumble.model.plan import Plan
 from scumble.model.schema import Schema
+from scumble.model.spend import guarantee_for, priced
 from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import Noise, PaidNoise, Selection
 from scumble.privacy.query import Choice, Measurement
@@ -99,19 +99,20 @@ class WholeRelease:
 
 @dataclass(frozen=True, kw_only=True)
 class SingleAnswer:
-    """One query, answered by the shipped holder. The plan consists of this one spend."""
+    """One query, answered by the shipped holder. The plan consists of this one spend. Pure, unless there is a delta."""
 
     schema: Schema
     query: Measurement | Choice
     epsilon: Fraction
-    selection: Selection = Selection.PERMUTE_AND_FLIP
+    delta: Fraction | None = None
+    selection: Selection | None = None
     log_weights: Sequence[float] | None = None
     noise: Callable[[], Noise] = PaidNoise
 
     @property
     def plan(self) -> Plan:
-        spend = Spend(label=ANSWER, epsilon=self.epsilon)
-        guarantee = PureDP(epsilon=self.epsilon, unit=self.schema.unit)
+        guarantee = guarantee_for(epsilon=self.epsilon, delta=self.delta, unit=self.schema.unit)
+        spend = priced(guarantee, label=ANSWER, share=Fraction(1))
         return Plan(guarantee=guarantee, spends=(spend,), cells_at_most=1)
 
     def draw(self, pair: Pair, rows: CodedRows, runs: int) -> Draws:

@@ -31,7 +31,7 @@ def audit_page(findings: Sequence[Finding]) -> str:
             finding=each,
             method=each.method,
             settings=settings_text(each),
-            declared=budget_text(each.declared),
+            declared=each.declared_text,
             confidence=budget_text(100 * each.confidence),
             bar=_bar(each),
         )

@@ -51,6 +51,8 @@ class Effort:
 
     test_runs: int = 10_000
     variations: int = 12
+    delta: float = 0.0
+    """The declared delta, which the probability of an event may exceed without a violation."""
 
     @property
     def training_runs(self) -> int:
@@ -72,12 +74,12 @@ class EventCounts:
     all_runs: int
     """Including the runs that chose the pair and the event."""
 
-    def bound(self, confidence: Confidence) -> float:
-        """The lower bound on epsilon."""
+    def bound(self, confidence: Confidence, delta: float = 0.0) -> float:
+        """The lower bound on epsilon, given the declared delta."""
         (here, there), (runs, other_runs) = self.hits, self.runs
         if not self.event.likelier_on_first:
             here, there, runs, other_runs = there, here, other_runs, runs
-        return float(epsilon_bounds(here, there, (runs, other_runs), confidence.alpha))
+        return float(epsilon_bounds(here, there, (runs, other_runs), confidence.alpha, delta))
 
     @property
     def loss(self) -> float:
@@ -118,7 +120,7 @@ def search_and_test(
             pair, looked = best_pair(mechanism, pairs, effort, draw, report_progress)
             training = [draw(pair, rows, effort.training_runs) for rows in (pair.first, pair.second)]
             selection = [draw(pair, rows, effort.training_runs) for rows in (pair.first, pair.second)]
-            _, event = choose(learn(training[0], training[1]), selection[0], selection[1])
+            _, event = choose(learn(training[0], training[1]), selection[0], selection[1], effort.delta)
             saved = _State(identity=identity, pair=pair, event=event, looked=looked + 4 * effort.training_runs)
             saved.write(state)
         while saved.runs < effort.test_runs:
@@ -154,9 +156,10 @@ def best_pair(
             pair = pairs[place]
         else:
             pair = varied(leaders[random.integers(len(leaders))], mechanism.schema, random)
-        seen.append((_separation(pair, effort.screening_runs, draw), pair))
+        seen.append((_separation(pair, effort.screening_runs, draw, effort.delta), pair))
         report_progress("searching for a pair", place + 1, total)
-    finals = [(_separation(pair, FINAL_FACTOR * effort.screening_runs, draw), pair) for pair in _leaders(seen)]
+    runs = FINAL_FACTOR * effort.screening_runs
+    finals = [(_separation(pair, runs, draw, effort.delta), pair) for pair in _leaders(seen)]
     return _leaders(finals)[0], 4 * effort.screening_runs * (total + FINAL_FACTOR * len(finals))
 
 
@@ -164,9 +167,9 @@ _Separation = tuple[float, float]
 """The lower bound on epsilon from some runs; ties are broken by the difference of the mean log-likelihood ratios."""
 
 
-def _separation(pair: Pair, runs: int, draw: DrawRuns) -> _Separation:
+def _separation(pair: Pair, runs: int, draw: DrawRuns, delta: float) -> _Separation:
     draws = [draw(pair, rows, runs) for rows in (pair.first, pair.second) for _ in range(2)]
-    bound, _ = choose(learn(draws[0], draws[2]), draws[1], draws[3])
+    bound, _ = choose(learn(draws[0], draws[2]), draws[1], draws[3], delta)
     return bound, draws[1].mean_log_ratio - draws[3].mean_log_ratio
 
 

@@ -1,5 +1,6 @@
-"""Single answers as subjects of an audit: one noisy count, and one private selection between two splits."""
+"""Single answers as subjects of an audit: one noisy count, pure or approximate, and one private selection."""
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from scumble.auditing.audit import Subject
@@ -7,7 +8,9 @@ from scumble.auditing.mechanisms import SingleAnswer
 from scumble.auditing.neighbours import Pair
 from scumble.files.schema_file import parse_schema
 from scumble.methods.diffgen.scores import Candidate, PartitionScores, Score
+from scumble.model.budget import delta_text
 from scumble.model.cut import Cut
+from scumble.privacy.noise import Noise, PaidNoise
 from scumble.privacy.query import CellCounts
 
 SINGLE_ANSWERS = ("one count", "one permute-and-flip selection")
@@ -21,12 +24,18 @@ attributes:
 """
 
 
-def one_count(epsilon: Fraction) -> Subject:
-    """One noisy count, of an empty table and of a table with one record."""
+def one_count(epsilon: Fraction, *, delta: Fraction | None = None, noise: Callable[[], Noise] = PaidNoise) -> Subject:
+    """One noisy count, of an empty table and of a table with one record. With a delta the noise is Gaussian."""
     schema = parse_schema("scumble: schema/1\nattributes:\n  any: {taxonomy: {Any: {a: }}}\n")
-    mechanism = SingleAnswer(schema=schema, query=CellCounts(cut=Cut.top(schema)), epsilon=epsilon)
-    pair = Pair(first=(), second=((0,),), why="An empty table and one record")
-    return Subject(name=SINGLE_ANSWERS[0], parameters={}, mechanism=mechanism, pairs=[pair], declared=epsilon)
+    query = CellCounts(cut=Cut.top(schema))
+    return Subject(
+        name=SINGLE_ANSWERS[0],
+        parameters={} if delta is None else {"delta": delta_text(delta)},
+        mechanism=SingleAnswer(schema=schema, query=query, epsilon=epsilon, delta=delta, noise=noise),
+        pairs=[Pair(first=(), second=((0,),), why="An empty table and one record")],
+        declared=epsilon,
+        delta=delta or Fraction(0),
+    )
 
 
 def one_selection(epsilon: Fraction) -> Subject:

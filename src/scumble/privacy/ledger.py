@@ -90,7 +90,7 @@ class Ledger:
         spends: Sequence[Mapping[str, Any]],
         session: str | None = None,
     ) -> Receipt:
-        """Cost a guarantee to a dataset's account permanently, or raise `BudgetError` and charge nothing.
+        """Charge a guarantee to a dataset's account permanently, or raise `BudgetError` and charge nothing.
 
         The first charge opens the account, under the schema's `unit` and for the records or persons that the guarantee
         protects, with itself as the ceiling: spending more on the same people is a separate decision, which `grant`

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from planted_bugs import (
+    ATenthLessGaussianNoise,
     Averaged,
     BestOfSeveral,
     ChargedOnce,
@@ -36,6 +37,7 @@ from planted_transcript_bugs import (
     leave_lines_in_order,
     leave_scores_unclipped,
     plan_persons_as_records,
+    plan_persons_in_rho_as_in_epsilon,
     use_all_rows_of_a_person,
     use_the_first_rows_of_a_person,
     use_the_first_rows_of_the_table,
@@ -81,6 +83,7 @@ class Planted:
 
 
 LEAVES = {"leaves": True}
+DELTA = {"delta": "1e-9"}
 DIFFGEN = DiffGenMethod()
 PLANTED = {
     "half the noise": Planted(correct=DIFFGEN, noise=HalfTheNoise, settings=LEAVES, says="privacy loss of 2"),
@@ -92,6 +95,19 @@ PLANTED = {
     ),
     "a sensitivity one too small under replace": Planted(
         correct=DIFFGEN, wrong=ReplacedOneTooSmall(), schema=REPLACED, settings=LEAVES, says="privacy loss of 2"
+    ),
+    "a tenth less Gaussian noise": Planted(
+        correct=HistogramsMethod(), noise=ATenthLessGaussianNoise, settings=DELTA, says="and the plan counts 0.014973"
+    ),
+    "an L2 sensitivity one too small": Planted(
+        correct=HistogramsMethod(), wrong=HistogramsOneTooFew(), settings=DELTA, says="privacy loss of 0.0299461"
+    ),
+    "the rho of persons counted like an epsilon": Planted(
+        correct=HistogramsMethod(),
+        patch=plan_persons_in_rho_as_in_epsilon,
+        schema=PERSONS,
+        settings=DELTA,
+        says="privacy loss of 0.044919",
     ),
     "two uses charged once": Planted(correct=DIFFGEN, wrong=ChargedOnce(), settings=LEAVES, says="All answers"),
     "two uses charged once, averaged": Planted(correct=DIFFGEN, wrong=Averaged(), settings=LEAVES, says="All answers"),

@@ -13,7 +13,7 @@ from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
 from scumble.methods import METHODS
 from scumble.methods.method import Method, Params
-from scumble.model.guarantee import Guarantee, PureDP, Unit, Unproven
+from scumble.model.guarantee import ApproxDP, Guarantee, PureDP, Unit, Unproven
 from scumble.model.schema import Outside, Schema
 
 ROWS = 40
@@ -92,7 +92,7 @@ def parameters_for(method: Method, epsilon: object, settings: dict[str, Any]) ->
 def declared_epsilon(guarantee: Guarantee) -> Fraction | None:
     """The epsilon of a guarantee, proven or not; None if it declares none."""
     match guarantee:
-        case PureDP(epsilon=epsilon) | Unproven(claim=PureDP(epsilon=epsilon)):
+        case PureDP(epsilon=epsilon) | ApproxDP(epsilon=epsilon) | Unproven(claim=PureDP(epsilon=epsilon)):
             return epsilon
         case _:
             return None

@@ -2,7 +2,8 @@
 
 For each pair, some transcripts have the outcomes that the shipped noise source draws, others the outcomes with the
 largest loss (`steering.py`). The method then runs again on the other table with the same outcomes. By then, a method is
-a function of the outcomes: both runs must make the same draws and the same release.
+a function of the outcomes: both runs must make the same draws and the same release. Under approximate differential
+privacy the exact rho of every answer is compared with its price instead: no outcome has the largest loss.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -36,9 +37,10 @@ from scumble.errors import InputError
 from scumble.flows.progress import Progress
 from scumble.methods.method import Method, Params
 from scumble.methods.persons import plan_release, run_release
-from scumble.model.guarantee import Unproven, epsilon_of
+from scumble.model.guarantee import ApproxDP, Unproven, epsilon_of
 from scumble.model.plan import Plan
 from scumble.model.schema import Schema
+from scumble.model.spend import budget_of
 from scumble.privacy.holder import Holder, Tabulates
 from scumble.privacy.noise import Noise, PaidNoise, Simulation, simulation
 
@@ -103,6 +105,9 @@ class TranscriptCheck:
         if epsilon is None:
             raise InputError(f"{execution.name} declares no epsilon. Choose another method.")
         self.epsilon = epsilon
+        guarantee = execution.plan.guarantee
+        self.delta = guarantee.delta if isinstance(guarantee, ApproxDP) else None
+        self._limit = budget_of(guarantee) or epsilon
         self._execution = execution
         self._random = random or simulation()
 
@@ -124,7 +129,7 @@ class TranscriptCheck:
             largest = max(largest, comparison.total.size)
             shares = (answer.loss.size / answer.price for answer in comparison.answers if answer.price)
             share = max(share, *shares, Fraction(0))
-            violation = comparison.violation(self.epsilon)
+            violation = comparison.violation(self._limit, "epsilon" if self.delta is None else "rho")
             if violation:
                 violation = f"{violation} {pair.words(self._execution.schema)}."
                 break
@@ -132,6 +137,7 @@ class TranscriptCheck:
             name=self._execution.name,
             unit=self._execution.plan.unit,
             epsilon=self.epsilon,
+            delta=self.delta,
             proved=not isinstance(self._execution.plan.guarantee, Unproven),
             transcripts=compared,
             largest=largest,

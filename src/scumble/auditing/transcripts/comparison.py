@@ -11,7 +11,10 @@ from scumble.auditing.transcripts.transcript import RunTranscript, TranscribedAn
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerLoss:
-    """The loss of one answer, and the part of epsilon that the plan counts for it."""
+    """The loss of one answer, and the part of epsilon or rho that the plan counts for it.
+
+    Where prices are rhos, the loss is that of `NoiseLaw.concentrated_loss`, which does not depend on the outcome.
+    """
 
     label: str
     price: Fraction
@@ -30,8 +33,9 @@ class TranscriptLoss:
     def total(self) -> Loss:
         return sum((answer.loss for answer in self.answers), Loss())
 
-    def violation(self, epsilon: Fraction) -> str:
-        """What is wrong, in a sentence; empty if every loss is within its price and their sum within epsilon."""
+    def violation(self, limit: Fraction, name: str = "epsilon") -> str:
+        """What is wrong, in a sentence; empty if every loss is within its price and their sum within the limit, an
+        epsilon or, if so named, a rho."""
         if self.fault:
             return f"With the same outcomes of all noise, {self.fault}. Its privacy loss is infinite."
         for answer in self.answers:
@@ -40,10 +44,8 @@ class TranscriptLoss:
                     f"The answer {answer.label!r} has a privacy loss of {float(answer.loss.size):.6g}, and the plan "
                     f"counts {float(answer.price):.6g} for it."
                 )
-        if self.total.exceeds(epsilon):
-            return (
-                f"All answers have a privacy loss of {float(self.total.size):.6g}, and epsilon is {float(epsilon):g}."
-            )
+        if self.total.exceeds(limit):
+            return f"All answers have a privacy loss of {float(self.total.size):.6g}, and {name} is {float(limit):g}."
         return ""
 
 
@@ -80,7 +82,15 @@ def _loss(here: TranscribedAnswer, there: TranscribedAnswer) -> Loss:
     width = here.numbers_per_line
     total = Loss()
     for one, other in zip(here.draws, there.draws, strict=True):
-        if width:
+        if here.concentrated:
+            values = (one.values, other.values)
+            rho = (
+                one.law.concentrated_loss_of_lines(*(each.reshape(-1, width) for each in values))
+                if width
+                else one.law.concentrated_loss(*values)
+            )
+            total += Loss(least=rho, most=rho)
+        elif width:
             lines = (each.reshape(-1, width) for each in (one.values, other.values, np.asarray(one.outcome)))
             total += one.law.loss_of_lines(*lines)
         else:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from scumble.model.budget import budget_text
+from scumble.model.budget import budget_text, delta_text
 from scumble.model.guarantee import Unit
 
 
@@ -15,6 +15,8 @@ class TranscriptFinding:
     name: str
     unit: Unit
     epsilon: Fraction
+    delta: Fraction | None = None
+    """The declared delta; None if the guarantee is pure. With a delta, losses are rhos."""
     proved: bool
     """False if the method itself calls its guarantee unproven."""
     transcripts: int
@@ -28,13 +30,15 @@ class TranscriptFinding:
     @property
     def sentence(self) -> str:
         """The result in one or two sentences."""
-        declared = f"{self.name} declares epsilon {budget_text(self.epsilon)}"
+        delta = "" if self.delta is None else f" and delta {delta_text(self.delta)}"
+        declared = f"{self.name} declares epsilon {budget_text(self.epsilon)}{delta}"
         if self.violation:
             return f"REFUTED: {declared}. {self.violation}"
         if not self.transcripts:
             return f"{declared}; no transcript was compared."
+        loss = "privacy loss" if self.delta is None else "rho"
         return (
-            f"No violation: {declared}; the largest privacy loss of {self.transcripts:,} transcripts is "
+            f"No violation: {declared}; the largest {loss} of {self.transcripts:,} transcripts is "
             f"{float(self.largest):.4f}, and of a single answer {100 * float(self.largest_share):.1f} % of its price."
         )
 
@@ -44,6 +48,7 @@ class TranscriptFinding:
             "method": self.name,
             "unit": self.unit.value,
             "declared": budget_text(self.epsilon),
+            **({} if self.delta is None else {"declared_delta": budget_text(self.delta)}),
             "proved": self.proved,
             "transcripts": self.transcripts,
             "largest_loss": round(float(self.largest), 6),

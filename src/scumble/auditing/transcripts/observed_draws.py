@@ -14,7 +14,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from opendp.measurements import make_laplace, make_noisy_max
+from opendp.measurements import make_gaussian, make_laplace, make_noisy_max
 from opendp.measures import max_divergence
 
 from scumble.auditing.transcripts.noise_laws import NoiseLaw, NoiseMechanism
@@ -49,7 +49,7 @@ class DrawTap:
 
         def outcome() -> DrawOutcome:
             drawn = sample()
-            return np.array(drawn, dtype=np.int64) if law.mechanism is NoiseMechanism.LAPLACE else int(drawn)
+            return np.array(drawn, dtype=np.int64) if law.mechanism.measures else int(drawn)
 
         return outcome() if self.observer is None else self.observer(law, exact, outcome)
 
@@ -77,6 +77,10 @@ def observed_opendp() -> Iterator[DrawTap]:
         law = NoiseLaw(mechanism=NoiseMechanism.LAPLACE, scale=Fraction(scale))
         return ObservedMeasurement(make_laplace(domain, metric, scale=scale), law, tap)
 
+    def observed_gaussian(domain: Any, metric: Any, *, scale: float) -> ObservedMeasurement:
+        law = NoiseLaw(mechanism=NoiseMechanism.GAUSSIAN, scale=Fraction(scale))
+        return ObservedMeasurement(make_gaussian(domain, metric, scale=scale), law, tap)
+
     def observed_noisy_max(domain: Any, metric: Any, measure: Any, *, scale: float) -> ObservedMeasurement:
         # OpenDP adds exponential noise for pure privacy, which is permute-and-flip, and Gumbel noise for concentrated
         # privacy, which is the exponential mechanism.
@@ -88,9 +92,11 @@ def observed_opendp() -> Iterator[DrawTap]:
     with patch.multiple(
         measurements,
         make_laplace=observed_laplace,
+        make_gaussian=observed_gaussian,
         make_noisy_max=observed_noisy_max,
         # New caches, so that no observed measurement stays in use after this context.
         laplace=lru_cache(maxsize=64)(measurements.laplace.__wrapped__),
+        gaussian=lru_cache(maxsize=64)(measurements.gaussian.__wrapped__),
         selection=lru_cache(maxsize=64)(measurements.selection.__wrapped__),
     ):
         yield tap

@@ -1,6 +1,6 @@
 """Chooses the outcomes of a transcript: as the noise source draws them, or those with the largest privacy loss.
 
-Every outcome of the mechanisms has a positive probability, so that epsilon bounds the loss of every transcript, however
+Every outcome of the mechanisms has a positive probability, so pure epsilon bounds the loss of every transcript, however
 unlikely. The worst outcomes reach the bound of an answer that the two tables differ in as far as its sensitivity
 allows. Random ones lead to other queries later.
 """
@@ -36,7 +36,7 @@ class WorstOutcomes:
 
     def __call__(self, law: NoiseLaw, here: Integers, there: Integers, sample: SampleOutcome) -> DrawOutcome:
         worst = self._random.random() < self._share
-        if law.mechanism is NoiseMechanism.LAPLACE:
+        if law.mechanism.measures:
             noisy = np.asarray(sample())
             away = here + np.sign(here - there) * np.abs(noisy - here)
             return np.where(here == there, noisy, away) if worst else noisy

@@ -11,6 +11,7 @@ from scumble.auditing.transcripts.noise_laws import NoiseLaw
 from scumble.auditing.transcripts.observed_draws import Draw, DrawOutcome, SampleOutcome
 from scumble.auditing.transcripts.steering import Steered
 from scumble.model.counts import Integers
+from scumble.model.guarantee import ApproxDP
 from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import Selection
 from scumble.privacy.query import Choice, Measurement, RowChoice, RowMeasurement
@@ -24,11 +25,14 @@ class TranscribedAnswer:
 
     label: str
     price: Fraction
-    """The part of the declared epsilon that the plan counts for this answer, under the unit of the plan."""
+    """The part of the declared epsilon, or of the rho that it allows, that the plan counts for this answer, under the
+    unit of the plan."""
     draws: tuple[Draw, ...]
     released: Integers
     numbers_per_line: int = 0
     """If the answer consists of lines in ascending order, one for each row of the table; else 0."""
+    concentrated: bool = False
+    """Whether the price is a rho."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,14 +143,15 @@ class Transcribing(Steered):
         return exact
 
     def _record(self, label: str, draws: Sequence[Draw], released: Integers, numbers_per_line: int = 0) -> None:
-        rows = self.plan.rows_each_at_most
-        prices = {spend.label: rows * spend.total(self.plan.unit) / spend.times for spend in self.plan.spends}
+        plan = self.plan
+        prices = {spend.label: plan.for_persons(spend.total(plan.unit)) / spend.times for spend in plan.spends}
         answer = TranscribedAnswer(
             label=label,
             price=prices.get(label, Fraction(0)),
             draws=tuple(draws),
             released=released.copy(),
             numbers_per_line=numbers_per_line,
+            concentrated=isinstance(plan.guarantee, ApproxDP),
         )
         self.recorder.answers.append(answer)
 

@@ -7,7 +7,7 @@ class, at the finest level of the schema. It keeps no relation between attribute
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -88,6 +88,7 @@ class HistogramsMethod:
     name = "histograms"
     summary = "Rows drawn from a noisy table of each attribute by class, as in naive Bayes: the baseline."
     parameters = Histograms
+    transcribed: ClassVar[tuple[dict[str, Any], ...]] = ({"delta": "1e-9"},)
 
     def plan(self, schema: Schema, parameters: Histograms) -> Plan:
         require_target(schema, self.name)
