@@ -1,6 +1,7 @@
 """`query` on releases: answers without noise are the truth, sources are stated, and questions that fail say why."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,9 @@ from scumble.files.schema_file import parse_schema
 from scumble.flows.query import chart_of
 from scumble.methods import method_named
 from scumble.model.counts import Integers
+from scumble.model.guarantee import Unit
 from scumble.model.release import Release
+from scumble.model.schema import Outside
 
 SCHEMA = parse_schema(
     """
@@ -267,3 +270,36 @@ def test_an_answer_is_drawn_as_bars(histograms: Release) -> None:
     assert all(bar.low is not None and bar.high is not None and bar.low <= bar.value <= bar.high for bar in chart.bars)
     with pytest.raises(InputError, match="is a label"):
         chart_of(scumble.query(histograms, quantile=(0.5, "pain")))
+
+
+def test_averaged_records_answer_without_an_interval() -> None:
+    schema = parse_schema(
+        "scumble: schema/1\nrows_at_most: 2000\nattributes:\n  x: {numeric: {low: 0, high: 100, step: 1}}\n"
+        "  y: {numeric: {low: 0, high: 10, step: 1}}\n"
+    )
+    rows = [(place % 100, place % 10) for place in range(2_000)]
+    chosen = method_named("microaggregate")
+    made = run(chosen, schema, chosen.parameters(epsilon="2"), engine_of(schema, rows), Silent())
+    answer = scumble.query(made, "x < 50")
+    if answer.estimates[0].source == "rows":
+        assert answer.interval is None
+        assert any("interval" in note for note in answer.notes)
+    assert float(answer.value or 0) == pytest.approx(1_000, rel=0.2)
+    assert float(scumble.query(made, mean="x").value or 0) == pytest.approx(49.5, rel=0.1)
+
+
+def test_no_noise_of_a_whole_table_is_uncertain_if_the_rows_are_public() -> None:
+    """Under `replace` the number of rows is public, so it is exact and shares are relative to it."""
+    schema = replace(
+        SCHEMA,
+        unit=Unit.REPLACE,
+        rows=ROWS,
+        attributes=tuple(replace(each, outside=Outside.CLAMP) for each in SCHEMA.attributes),
+    )
+    chosen = method_named("histograms")
+    made = run(chosen, schema, chosen.parameters(epsilon="1"), engine_of(schema, CODED), Silent())
+    everything = scumble.query(made)
+    assert (everything.value, everything.interval) == (ROWS, (ROWS, ROWS))
+    assert everything.estimates[0].source == "public"
+    count, share = scumble.query(made, "pain = 'mild'").estimates
+    assert share.low == pytest.approx(float(count.low or 0) / ROWS, rel=1e-2)

@@ -4,46 +4,22 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from questions import expressions, number, satisfies, small_schemas
+from questions import cells_of, expressions, fine_values, number, satisfies, small_schemas
 from strategies import coded_rows, cuts
 
 from scumble.files.schema_file import parse_schema
-from scumble.model.counts import Integers
 from scumble.model.cut import Cut
 from scumble.model.grid import Grid
-from scumble.model.measured_tables import AttributeBins, MeasuredTable, NoiseKind
 from scumble.model.schema import Schema
-from scumble.model.values import published_values, recoding
+from scumble.model.values import published_values
 from scumble.querying import cover as covering
 from scumble.querying.cover import cover
 from scumble.querying.expressions import Compared, Expression, conditions, expression_text
 from scumble.querying.leaf_values import LeafValues
-from scumble.querying.number_values import CellValues, PieceValues, numbers_in
+from scumble.querying.number_values import PieceValues, numbers_in
 from scumble.querying.parser import ExpressionError, parse
 from scumble.querying.predicates import attributes_of, interpret
 from scumble.querying.values import Values
-
-
-def cells_of(cut: Cut, rows: list[tuple[int, ...]]) -> MeasuredTable:
-    """The exact counts of a cut over all attributes, the class included."""
-    published, public = cut.published_schema(), cut.schema
-    counts = np.zeros([attribute.domain.size for attribute in published.attributes])
-    maps = [_codes(public, published, name) for name in public.names]
-    for row in rows:
-        counts[tuple(codes[code] for codes, code in zip(maps, row, strict=True))] += 1
-    bins = tuple(AttributeBins.of_domain(attribute.name, attribute.domain) for attribute in published.attributes)
-    return MeasuredTable(name="cells", bins=bins, counts=counts, kind=NoiseKind.LAPLACE, variance=1.0)
-
-
-def _codes(public: Schema, published: Schema, name: str) -> Integers:
-    return recoding(public[name].domain, published[name].domain)
-
-
-def fine_values(schema: Schema) -> dict[str, Values]:
-    return {
-        each.name: CellValues(attribute=each) if isinstance(each.domain, Grid) else LeafValues(attribute=each)
-        for each in schema.attributes
-    }
 
 
 def published_pieces(schema: Schema, expression: Expression) -> dict[str, Values]:

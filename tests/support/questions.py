@@ -1,15 +1,20 @@
-"""Questions for tests: random conditions on a schema, and a readable twin that evaluates a condition row by row."""
+"""Questions for tests: random conditions on a schema, a readable twin that evaluates them row by row, exact tables."""
 
 from itertools import pairwise
 from math import prod
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 from strategies import schemas
 
+from scumble.model.counts import Integers
+from scumble.model.cut import Cut
 from scumble.model.grid import Grid
+from scumble.model.measured_tables import AttributeBins, MeasuredTable, NoiseKind
 from scumble.model.schema import Attribute, Schema
 from scumble.model.taxonomy import Tree
+from scumble.model.values import recoding
 from scumble.querying.expressions import (
     Between,
     Both,
@@ -22,6 +27,9 @@ from scumble.querying.expressions import (
     Missing,
     Not,
 )
+from scumble.querying.leaf_values import LeafValues
+from scumble.querying.number_values import CellValues
+from scumble.querying.values import Values
 
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=")
 
@@ -135,3 +143,25 @@ def _compared(attribute: Attribute, code: int) -> tuple[Any, Any]:
         )
     mine = float("nan") if code == domain.missing_code else float(domain.edge_floats[code])
     return lambda value: mine == float(value.text), lambda value: mine < float(value.text)
+
+
+def cells_of(cut: Cut, rows: list[tuple[int, ...]]) -> MeasuredTable:
+    """The exact counts of a cut over all attributes, the class included."""
+    published, public = cut.published_schema(), cut.schema
+    counts = np.zeros([attribute.domain.size for attribute in published.attributes])
+    maps = [_codes(public, published, name) for name in public.names]
+    for row in rows:
+        counts[tuple(codes[code] for codes, code in zip(maps, row, strict=True))] += 1
+    bins = tuple(AttributeBins.of_domain(attribute.name, attribute.domain) for attribute in published.attributes)
+    return MeasuredTable(name="cells", bins=bins, counts=counts, kind=NoiseKind.LAPLACE, variance=1.0)
+
+
+def _codes(public: Schema, published: Schema, name: str) -> Integers:
+    return recoding(public[name].domain, published[name].domain)
+
+
+def fine_values(schema: Schema) -> dict[str, Values]:
+    return {
+        each.name: CellValues(attribute=each) if isinstance(each.domain, Grid) else LeafValues(attribute=each)
+        for each in schema.attributes
+    }

@@ -49,7 +49,7 @@ def _listed(entry: Mapping[str, Any], noise: str, schema: Schema) -> MeasuredTab
     unit = _at_least_one(entry["unit"], "unit")
     counts = np.array(entry["counts"], dtype=np.float64).reshape([each.size for each in bins]) / unit
     return MeasuredTable(
-        name=" by ".join(entry["attributes"]),
+        name=" by ".join(entry["attributes"]) or "all records",
         bins=bins,
         counts=counts,
         kind=NoiseKind(noise),

@@ -1,7 +1,7 @@
 """Answers a question about a release: reads the condition, finds the measured tables and rows, and estimates."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from scumble.model.release import Release
 from scumble.model.schema import Schema
 from scumble.model.values import Column
 from scumble.querying.answering import Evidence, PublishedRows, counts_and_shares, mean_of
-from scumble.querying.answers import NOTES, Estimate, QueryAnswer
+from scumble.querying.answers import NOTES, UNMEASURED_ROWS, AnswerSource, Estimate, QueryAnswer
 from scumble.querying.expressions import Expression, conditions, expression_text
 from scumble.querying.groups import GroupBy, combinations, edges_of, read_group
 from scumble.querying.leaf_values import LeafValues
@@ -107,6 +107,8 @@ class _Asked:
     mean: Callable[[Predicate, tuple[str, ...], str], Estimate]
     quantile: Callable[[Predicate, tuple[str, ...], str, float], Estimate]
     notes: list[str]
+    sources: Mapping[AnswerSource, str] = field(default_factory=lambda: NOTES)
+    """What each source means."""
 
 
 def _answer(question: _Question, asked: _Asked) -> QueryAnswer:
@@ -124,7 +126,7 @@ def _answer(question: _Question, asked: _Asked) -> QueryAnswer:
         question=expression_text(question.expression) or "all records",
         by=asked.by,
         estimates=tuple(estimates),
-        notes=(*(NOTES[source] for source in sources if source in NOTES), *asked.notes),
+        notes=(*(asked.sources[source] for source in sources if source in asked.sources), *asked.notes),
     )
 
 
@@ -143,6 +145,7 @@ def _released(question: _Question, release: Release) -> _Asked:
         mean=partial(mean_of, evidence),
         quantile=partial(quantile_of, evidence),
         notes=notes,
+        sources=NOTES if evidence.tables else {**NOTES, AnswerSource.ROWS: UNMEASURED_ROWS},
     )
 
 

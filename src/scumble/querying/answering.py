@@ -1,8 +1,9 @@
 """Answers counts, shares and means: from measured tables where these are exact, otherwise from rows or cells.
 
 Pure functions over measured tables and rows. A question is answered by every measured table whose bins it does not cut
-through, and their answers are averaged by precision. What no table answers is answered by the published rows, or by
-cells with records spread evenly inside; these answers have no interval.
+through. Their answers are averaged by precision and calibrated to what other tables count in common. What no table
+answers is answered by the published rows, or by cells with records spread evenly inside; these answers have no
+interval.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,7 @@ from scumble.errors import InputError
 from scumble.model.counts import Floats, Integers
 from scumble.model.measured_tables import MeasuredTable
 from scumble.querying.answers import AnswerSource, Estimate
+from scumble.querying.calibration import Calibration
 from scumble.querying.cover import Cover, cover
 from scumble.querying.estimates import Interval, Linear, combined, ratio_interval
 from scumble.querying.number_values import CellValues, NumberValues
@@ -55,6 +57,11 @@ class Evidence:
     """The number of records that the release states, for answers from rows if no table was measured."""
 
     @cached_property
+    def calibration(self) -> Calibration:
+        """What the tables count in common."""
+        return Calibration(tables=self.tables, values=self.values, public_records=self.public_records)
+
+    @cached_property
     def total(self) -> Found:
         """The number of all records."""
         return self.measured(ALL) or self._stated_total()
@@ -80,7 +87,7 @@ class Evidence:
             return None
         linear = combined(Linear(tables=self.tables, weights={number: shares}) for number, shares in found.items())
         names = dict.fromkeys(self.tables[number].name for number in sorted(linear.weights))
-        return Found(linear=linear, source=AnswerSource.MEASURED, tables=tuple(names))
+        return Found(linear=self.calibration.apply(linear), source=AnswerSource.MEASURED, tables=tuple(names))
 
     def _covers(self, predicate: Predicate) -> dict[int, Cover | None]:
         return {number: cover(table, predicate, self.values) for number, table in enumerate(self.tables)}
@@ -193,7 +200,7 @@ def mean_of(evidence: Evidence, where: Predicate, labels: tuple[str, ...], attri
             names.append(table.name)
     if sums:
         best = min(range(len(counts)), key=lambda place: counts[place].variance)
-        top, bottom = sums[best], counts[best]
+        top, bottom = (evidence.calibration.apply(each) for each in (sums[best], counts[best]))
         edges = values.starts if isinstance(values, NumberValues) else np.zeros(1)
         ratio = ratio_interval(top, bottom)
         range_ = float(edges.min()), float(edges.max())

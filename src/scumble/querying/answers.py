@@ -35,6 +35,10 @@ NOTES = {
     AnswerSource.RECONSTRUCTED: "reconstructed: from perturbed records, corrected by the known law of their noise.",
 }
 """What each source means for the reader of an answer."""
+UNMEASURED_ROWS = (
+    "rows: from the published records. Averaging and noise changed them by an unknown error, so there is no interval."
+)
+"""The same for rows of a release that publishes no measured table."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,10 +58,10 @@ class Estimate:
 
     @property
     def source_text(self) -> str:
-        """The source, with the tables if there are few."""
+        """The source, with the table that was used, or the number of tables."""
         if not self.tables:
             return self.source.value
-        few = "; ".join(self.tables) if len(self.tables) < 3 else plural(len(self.tables), "table")
+        few = self.tables[0] if len(self.tables) == 1 else plural(len(self.tables), "table")
         return f"{self.source.value} ({few})"
 
 

@@ -14,7 +14,7 @@ from scumble.model.measured_tables import AttributeBins
 from scumble.model.raw_value import ValueKind, canonical
 from scumble.model.schema import Attribute, Outside
 from scumble.model.taxonomy import Tree
-from scumble.model.values import Column, codes_within, read_value
+from scumble.model.values import NOWHERE, Column, codes_within, read_value
 from scumble.querying.expressions import Literal
 from scumble.querying.values import Range, UnknownValue, Values, proposal
 
@@ -96,7 +96,12 @@ class LeafValues(Values):
         return bins.of_leaf
 
     def places(self, column: Column) -> Integers:
-        return codes_within(self.tree, column)
+        found = codes_within(self.tree, column)
+        if (found == NOWHERE).any():
+            raise InputError(
+                f"The rows have a value of {self.attribute.name!r} that the schema lacks. Verify the release."
+            )
+        return found
 
 
 def _number(value: Literal) -> int | float:
