@@ -10,7 +10,7 @@ from strategies import coded_rows, cuts
 from scumble.model.counts import Floats
 from scumble.model.measured_tables import AttributeBins, MeasuredTable, NoiseKind
 from scumble.model.schema import Schema
-from scumble.querying.calibration import Calibration, common_cells, joined_bins
+from scumble.querying.calibration import CommonCounts, common_cells, joined_bins
 from scumble.querying.estimates import Linear
 from scumble.querying.leaf_values import LeafValues
 
@@ -42,7 +42,7 @@ def test_two_tables_give_the_least_variance_and_the_same_value_without_noise(
     seed = data.draw(st.integers(0, 1000))
     weights = np.random.default_rng(seed).normal(size=tables[0].counts.shape)
     linear = Linear(tables=tables, weights={0: weights})
-    made = Calibration(tables=tables, values=values).apply(linear)
+    made = CommonCounts(tables=tables, values=values).apply(linear)
     assert made.value == pytest.approx(linear.value, abs=1e-6 * (1 + np.abs(weights).sum()))
     contrasts = np.stack(
         [
@@ -62,7 +62,7 @@ def flat(name: str, counts: list[float], variance: float) -> MeasuredTable:
 def test_a_public_number_of_records_removes_the_noise_of_the_sum() -> None:
     schema_values: dict[str, LeafValues] = {}
     tables = [flat("a", [10.0, 20.0, 33.0], 4.0)]
-    made = Calibration(tables=tables, values=schema_values, public_records=60)
+    made = CommonCounts(tables=tables, values=schema_values, public_records=60)
     everything = made.apply(Linear(tables=tables, weights={0: np.ones(3)}))
     assert everything.value == pytest.approx(60)
     assert everything.variance == pytest.approx(0, abs=1e-9)
@@ -73,7 +73,7 @@ def test_a_public_number_of_records_removes_the_noise_of_the_sum() -> None:
 
 def test_tables_without_a_common_attribute_share_their_total() -> None:
     tables = [flat("a", [10.0, 20.0], 4.0), flat("b", [15.0, 21.0], 1.0)]
-    made = Calibration(tables=tables, values={}).apply(Linear(tables=tables, weights={0: np.ones(2)}))
+    made = CommonCounts(tables=tables, values={}).apply(Linear(tables=tables, weights={0: np.ones(2)}))
     assert made.value == pytest.approx((30 / 8 + 36 / 2) / (1 / 8 + 1 / 2))
     assert made.variance == pytest.approx(1 / (1 / 8 + 1 / 2))
 

@@ -16,7 +16,7 @@ from scumble.errors import InputError
 from scumble.model.counts import Floats, Integers
 from scumble.model.measured_tables import MeasuredTable
 from scumble.querying.answers import AnswerSource, Estimate
-from scumble.querying.calibration import Calibration
+from scumble.querying.calibration import CommonCounts
 from scumble.querying.cover import Cover, cover
 from scumble.querying.estimates import Interval, Linear, combined, ratio_interval
 from scumble.querying.number_values import CellValues, NumberValues
@@ -57,9 +57,9 @@ class Evidence:
     """The number of records that the release states, for answers from rows if no table was measured."""
 
     @cached_property
-    def calibration(self) -> Calibration:
+    def calibration(self) -> CommonCounts:
         """What the tables count in common."""
-        return Calibration(tables=self.tables, values=self.values, public_records=self.public_records)
+        return CommonCounts(tables=self.tables, values=self.values, public_records=self.public_records)
 
     @cached_property
     def total(self) -> Found:

@@ -32,7 +32,7 @@ class CommonCells:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Calibration:
+class CommonCounts:
     """The common cells of all pairs of tables, and the public number of records if there is one."""
 
     tables: Sequence[MeasuredTable]
