@@ -108,6 +108,20 @@ def test_the_raw_rows_behind_the_release_are_enough(released: None) -> None:
     assert "one attribute" in ended.out
 
 
+def test_a_release_of_a_mixed_table_without_a_class() -> None:
+    Path("schema.yaml").write_text(SCHEMA.replace("target: income\n", ""))
+    made = scumble(
+        "release", "people.csv", "--schema", "schema.yaml", "--epsilon", "1", "--method", "explore", "--out", "out"
+    )
+    assert made.code == 0, made.err
+    words = ["--test", "test.csv", "--train", "people.csv", "--by", "job", "--target", "income"]
+    found = scumble("evaluate", "out", *words, "--fidelity", "--json").json
+    assert "commonest" not in found
+    assert [found["fidelity"][key]["compared"] for key in ("one_way", "two_way", "three_way")] == [3, 3, 1]
+    assert {"tree", "boosting", "raw", "commonest"} <= set(found["targets"]["income"])
+    assert all("accuracy" not in group for group in found["by"]["groups"])
+
+
 def test_a_release_without_a_class(capsys: pytest.CaptureFixture[str]) -> None:
     without_a_class()
     words = ["--test", "numbers.csv", "--target", "weight", "--by", "height", "--out", "mine"]

@@ -236,6 +236,8 @@ def test_a_peer_can_be_given_another_delta_and_fewer_iterations(
         (1e-9, 50),
     ]
     assert contender_of(names[1]).guarantee == "(eps, 1e-9) under add-remove"
+    assert contender_of("explore").guarantee == "eps, no delta, under the unit of the table's schema"
+    assert contender_of("explore:delta=1e-9").guarantee == "(eps, 1e-9), under the unit of the table's schema"
     for text, message in (
         ("logistic:delta=1e-9", "cannot be given 'delta'. It can be given nothing"),
         ("aim:rounds=3", "cannot be given 'rounds'"),

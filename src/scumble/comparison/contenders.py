@@ -69,7 +69,11 @@ class OurMethod:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     private = True
     classifiers = None
-    guarantee = "eps, no delta, under the unit of the table's schema"
+
+    @property
+    def guarantee(self) -> str:
+        delta = self.parameters.get("delta")
+        return f"{'eps, no delta' if delta is None else f'(eps, {delta})'}, under the unit of the table's schema"
 
     def version(self) -> str:
         return digest_of_sources(type(method_named(self.method)).__module__, *JUDGE)

@@ -1,0 +1,213 @@
+"""The page of `exploring.py`: distances, accuracies and CPU time of all contenders, and goals against the best peer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from scumble.comparison.compare import TrialOutcome
+from scumble.comparison.summary import Mean
+from zoo_pages import heading, points, row
+
+DELTA = "1e-9"
+DEFAULT, PURE, APPROXIMATE = "diffgen", "explore", f"explore:delta={DELTA}"
+OURS = {
+    DEFAULT: "default",
+    PURE: "explore",
+    APPROXIMATE: f"explore, delta {DELTA}",
+    "histograms": "histograms",
+}
+"""Our contenders and their headings."""
+RAW, INDEPENDENT = "raw", "independent"
+REFERENCES = (RAW, INDEPENDENT)
+PEERS = {name: f"{name}:delta={DELTA}" for name in ("aim", "aim-20", "mst", "mst-20")}
+"""The peers, at the same delta."""
+PEER_METHODS = ("aim", "mst")
+MEASURES = {"one_way_binned": "one-way", "two_way": "two-way", "three_way": "three-way"}
+GOALS = {APPROXIMATE: 1.1, PURE: 1.5}
+"""The largest ratio of a contender's distance to that of the best peer."""
+CPU_GOAL = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A table and all outcomes on it."""
+
+    table: str
+    records: int
+    attributes: int
+    targets: tuple[str, ...]
+    outcomes: tuple[TrialOutcome, ...]
+
+    def values(self, contender: str, epsilon: str, measure: str, target: str = "") -> dict[int, float]:
+        """The values of a measure by split, without splits that lack it."""
+        return {
+            each.split: value
+            for each in self.outcomes
+            if (each.contender, each.target) == (contender, target)
+            and each.epsilon in (epsilon, "")
+            and (value := getattr(each, measure)) is not None
+        }
+
+    @property
+    def contenders(self) -> list[str]:
+        return list(dict.fromkeys(each.contender for each in self.outcomes))
+
+    def peer(self, method: str, epsilon: str) -> str | None:
+        """The better of a peer's two resolutions: the one with the smaller two-way distance."""
+        both = [name for name in self.contenders if name.partition(":")[0] in (method, f"{method}-20")]
+        found = {name: values for name in both if (values := self.values(name, epsilon, "two_way"))}
+        return min(found, key=lambda name: fmean(found[name].values())) if found else None
+
+    def best_peer(self, epsilon: str, measure: str) -> str | None:
+        """The peer with the smallest distance."""
+        peers = [peer for method in PEER_METHODS if (peer := self.peer(method, epsilon)) is not None]
+        found = {name: fmean(self.values(name, epsilon, measure).values()) for name in peers}
+        return min(found, key=lambda name: found[name]) if found else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Goal:
+    """A contender against the best peer on the same splits: its distance minus the allowed multiple of the peer's."""
+
+    table: str
+    epsilon: str
+    contender: str
+    measure: str
+    peer: str
+    ratio: float
+    excess: Mean
+
+    @property
+    def verdict(self) -> str:
+        """`reached` if the mean excess is not positive, `missed` if it is by more than two standard errors."""
+        if self.excess.mean <= 0:
+            return "reached"
+        error = self.excess.error
+        return "missed" if error is None or self.excess.mean > 2 * error else "missed, within two standard errors"
+
+
+def goals(cases: Sequence[Case], epsilons: Sequence[str]) -> list[Goal]:
+    """Every goal that can be judged: tables with a peer, at every epsilon and distance."""
+    found = []
+    for case in cases:
+        for epsilon in epsilons:
+            for contender, allowed in GOALS.items():
+                for measure in MEASURES:
+                    peer = case.best_peer(epsilon, measure)
+                    ours = case.values(contender, epsilon, measure)
+                    theirs = {} if peer is None else case.values(peer, epsilon, measure)
+                    splits = sorted(set(ours) & set(theirs))
+                    if peer is not None and splits:
+                        found.append(
+                            Goal(
+                                table=case.table,
+                                epsilon=epsilon,
+                                contender=contender,
+                                measure=measure,
+                                peer=peer,
+                                ratio=fmean(ours[each] for each in splits)
+                                / max(fmean(theirs[each] for each in splits), 1e-9),
+                                excess=Mean.of([ours[each] - allowed * theirs[each] for each in splits]),
+                            )
+                        )
+    return found
+
+
+def exploring_page(cases: Sequence[Case], epsilons: Sequence[str], notes: Sequence[str]) -> str:
+    """All tables of figures."""
+    text = ["# Exploring: figures", "", *_introduction(), "", *(f"- left out: {note}" for note in notes)]
+    text += ["", "## Goals", "", *_goals(goals(cases, epsilons))]
+    text += ["", "## Distances", "", "One-way / two-way / three-way, in %.", "", *_distances(cases, epsilons)]
+    text += ["", "## Predicting the class and other attributes", "", "Accuracy of boosting, in %.", ""]
+    text += _targets(cases, epsilons)
+    text += ["", "## CPU", "", "Median CPU seconds of a release or fit.", "", *_cpu(cases, epsilons)]
+    return "\n".join(text) + "\n"
+
+
+def _introduction() -> list[str]:
+    return [
+        "Written by `python benchmarks/exploring.py`. Contenders release two thirds of a table. Distances are those of",
+        "the margins of one, two and three attributes (two and the class) from the released rows, each attribute in at",
+        "most 20 public bins ([measures](measures.md#fidelity)). *independent* has exact single attributes and no",
+        "association: all links lost. Classifiers are trained on the released table and tested on the other third;",
+        "*raw* trains on the rows themselves. Standard errors are in parentheses; splits are paired.",
+        "",
+        f"*default* and *explore* are eps-differentially private, *explore, delta {DELTA}* and the peers AIM and MST",
+        f"are (eps, {DELTA})-differentially private. Of each peer, the better one on full grids and on 20 public bins",
+        "is shown, by the two-way distance.",
+    ]
+
+
+def _goals(found: Sequence[Goal]) -> list[str]:
+    if not found:
+        return ["No table has outcomes of a peer and of `explore`."]
+    reached = sum(goal.verdict == "reached" for goal in found)
+    text = [
+        f"The distance of *explore, delta {DELTA}* is at most {GOALS[APPROXIMATE]} times that of the best peer, that",
+        f"of *explore* at most {GOALS[PURE]} times. Reached: {reached} of {len(found)}.",
+        "",
+        *heading("table", "eps", "contender", "distance", "best peer", "ratio", "goal", "verdict"),
+    ]
+    for goal in found:
+        cells = [goal.table, goal.epsilon, OURS[goal.contender], MEASURES[goal.measure], goal.peer.partition(":")[0]]
+        text.append(row([*cells, f"{goal.ratio:.2f}", f"{GOALS[goal.contender]}", goal.verdict]))
+    return text
+
+
+def _shown(case: Case, epsilon: str) -> dict[str, str]:
+    """The contenders of a table at an epsilon and their headings: ours, the better of each peer, the references."""
+    found = {name: title for name, title in OURS.items() if name in case.contenders}
+    for method in PEER_METHODS:
+        peer = case.peer(method, epsilon)
+        if peer is not None:
+            found[peer] = method.upper()
+    return found | {name: name for name in REFERENCES if name in case.contenders}
+
+
+HEADS = (*OURS.values(), *(method.upper() for method in PEER_METHODS))
+
+
+def _distances(cases: Sequence[Case], epsilons: Sequence[str]) -> list[str]:
+    text = heading("table", "records", "attributes", "eps", *HEADS, INDEPENDENT)
+    for case in cases:
+        for epsilon in epsilons:
+            cells = {title: _distance(case, name, epsilon) for name, title in _shown(case, epsilon).items()}
+            facts = [case.table, f"{case.records:,}", str(case.attributes), epsilon]
+            text.append(row([*facts, *(cells.get(head, "") for head in (*HEADS, INDEPENDENT))]))
+    return text
+
+
+def _distance(case: Case, contender: str, epsilon: str) -> str:
+    found = [list(case.values(contender, epsilon, measure).values()) for measure in MEASURES]
+    return " / ".join(points(values) for values in found if values)
+
+
+def _targets(cases: Sequence[Case], epsilons: Sequence[str]) -> list[str]:
+    text = heading("table", "predicted", "eps", *HEADS, RAW)
+    for case in cases:
+        for target in ("", *case.targets):
+            for epsilon in epsilons:
+                cells = {
+                    title: points(values)
+                    for name, title in _shown(case, epsilon).items()
+                    if (values := list(case.values(name, epsilon, "accuracy", target).values()))
+                }
+                shown = [cells.get(head, "") for head in (*HEADS, RAW)]
+                text.append(row([case.table, target or "the class", epsilon, *shown]))
+    return text
+
+
+def _cpu(cases: Sequence[Case], epsilons: Sequence[str]) -> list[str]:
+    text = heading("table", "eps", *HEADS, f"AIM / explore (goal: {CPU_GOAL})")
+    for case in cases:
+        for epsilon in epsilons:
+            seconds = {
+                title: median(values)
+                for name, title in _shown(case, epsilon).items()
+                if (values := list(case.values(name, epsilon, "cpu_seconds").values()))
+            }
+            aim, own = seconds.get("AIM"), seconds.get(OURS[APPROXIMATE], seconds.get(OURS[PURE]))
+            ratio = f"{aim / own:,.0f}x" if aim and own else ""
+            cells = [f"{seconds[head]:.2f}" if head in seconds else "" for head in HEADS]
+            text.append(row([case.table, epsilon, *cells, ratio]))
+    return text
