@@ -16,10 +16,19 @@ from scumble.comparison.trials import CodedTable
 from scumble.engines.memory import MemoryEngine
 from scumble.files.schema_file import parse_schema
 from scumble.methods.explore.documents import TABLES_FORMAT
+from scumble.methods.explore.known import Known
 from scumble.methods.explore.measuring import Measuring, sampling_error
 from scumble.methods.explore.method import Explore, ExploreMethod
 from scumble.methods.explore.settings import MOST_BINS, bins_of_pairs, explore_settings
-from scumble.methods.explore.spends import COUNT_RECORDS, COUNT_VALUES, REST, round_spends
+from scumble.methods.explore.spends import (
+    COUNT_BINS,
+    COUNT_RECORDS,
+    COUNT_VALUES,
+    REST,
+    TABLES,
+    round_spends,
+    value_spends,
+)
 from scumble.model.counts import Integers
 from scumble.model.release import RecordRelease
 from scumble.model.spend import Spend
@@ -96,7 +105,7 @@ def test_rows_follow_the_table_without_a_class() -> None:
 
 
 def test_without_noise_the_strongest_links_are_found() -> None:
-    made = released(people(5_000), "1", NoNoise())
+    made = released(people(5_000), "5", NoNoise())
     assert made.story[0].startswith("ward and stay") or made.story[0].startswith("age and ward")
     assert {story.split(" together")[0] for story in made.story[:2]} == {"ward and stay", "age and ward"}
 
@@ -135,6 +144,13 @@ def test_the_stated_variances_are_those_of_the_noise() -> None:
     assert 0.75 < mean < 1.25
 
 
+@pytest.mark.parametrize("epsilon", ["0.001", "0.5"])
+def test_some_pairs_contain_the_class_however_little_is_known(epsilon: str) -> None:
+    table = RECIPES["weak-signals"].table(rows=600, seed=2)
+    made = released(table, epsilon)
+    assert any(f"and {table.schema.target} together" in story for story in made.story)
+
+
 def test_every_class_table_is_a_candidate() -> None:
     table = RECIPES["admissions"].table(rows=6_000, seed=2)
     made = released(table, "40", NoNoise())
@@ -145,9 +161,12 @@ def test_every_class_table_is_a_candidate() -> None:
 def test_budgets_add_up_and_follow_the_information() -> None:
     for attributes, information in [(2, 1.0), (5, 300.0), (15, 2_000.0), (60, 1e9)]:
         settings = explore_settings(attributes, information)
-        spends = round_spends(Spend(label=REST, epsilon=Fraction(1)), settings)
-        assert sum(spend.epsilon * spend.times for spend in spends) == 1
-        assert spends[0].label == COUNT_VALUES
+        values, tables = value_spends(Spend(label=REST, epsilon=Fraction(1)), settings)
+        assert (values.label, tables.label) == (COUNT_VALUES, TABLES)
+        for finer in (0.0, 0.01, 0.5, 1.0):
+            spends = [values, *round_spends(tables, settings, finer)]
+            assert sum(spend.epsilon * spend.times for spend in spends) == 1
+            assert (COUNT_BINS in [spend.label for spend in spends]) == (finer > 0)
     assert explore_settings(15, 50.0).values_share > explore_settings(15, 5_000.0).values_share
     assert bins_of_pairs(100, 1e6) < bins_of_pairs(1e5, 100) < bins_of_pairs(1e12, 1) == MOST_BINS
     plan = METHOD.plan(SCHEMA, Explore(epsilon="1"))
@@ -162,6 +181,7 @@ def test_stages_can_be_followed_one_by_one() -> None:
         plan=METHOD.plan(SCHEMA, Explore(epsilon="1")),
     )
     measuring = Measuring(SCHEMA, holder)
+    assert isinstance(measuring, Known)
     measuring.count_records()
     assert measuring.records[0] == 4_000
     measuring.count_values()
@@ -171,6 +191,8 @@ def test_stages_can_be_followed_one_by_one() -> None:
     ]
     for share, exact in zip(measuring.shares, shares, strict=True):
         assert np.abs(share - exact).sum() < 0.25
+    measuring.count_bins()
+    assert set(measuring.bins[1].starts) == {0, 1}
     measuring.choose_pairs()
     model = measuring.fitted()
     assert all(len(clique) <= 2 for clique in model.tree.cliques)

@@ -10,6 +10,7 @@ from scumble.comparison.recipes import RECIPES
 from scumble.methods.explore.margins import Margin, NoisyMargin, ValueBins
 from scumble.methods.explore.one_way import (
     RANGES,
+    bin_counts,
     combined,
     inside_range,
     on_simplex,
@@ -18,6 +19,7 @@ from scumble.methods.explore.one_way import (
     value_margins,
     value_shares,
 )
+from scumble.methods.explore.value_bins import bins_by_records
 from scumble.model.domain import Domain
 from scumble.privacy.noise import simulation
 
@@ -50,9 +52,57 @@ def test_attributes_with_many_values_are_counted_twice() -> None:
 def test_without_noise_shares_are_those_of_the_counts() -> None:
     counts = [5, 900, 0, 3, 40, 7, 0, 1]
     ranges = ValueBins(starts=(0, 3, 6), size=8)
-    levels = [noisy([905, 50, 1], 1e-12, ranges), noisy(counts, 1e-12)]
-    np.testing.assert_allclose(value_shares(levels, 956.0), np.array(counts) / 956, atol=1e-3)
-    np.testing.assert_allclose(value_shares([noisy(counts, 1e-12)], 956.0), np.array(counts) / 956, atol=1e-3)
+    values, of_ranges = noisy(counts, 1e-12), noisy([905, 50, 1], 1e-12, ranges)
+    np.testing.assert_allclose(value_shares(of_ranges, values, 956.0), np.array(counts) / 956, atol=1e-3)
+    np.testing.assert_allclose(value_shares(values, values, 956.0), np.array(counts) / 956, atol=1e-3)
+
+
+def test_counts_that_noise_could_have_made_are_even() -> None:
+    shares = value_shares(noisy([40, -90, 120, 10], 10_000.0), noisy([40, -90, 120, 10], 10_000.0), 80.0)
+    np.testing.assert_allclose(shares, 0.25, atol=1e-6)
+
+
+def test_counts_in_bins_are_the_best_linear_estimate() -> None:
+    """Against weighted least squares on the table of all counts: the readable twin."""
+    ranges = noisy([600, 90, 70, 40], 9.0, ValueBins(starts=(0, 4, 6, 7), size=9))
+    bins = ValueBins(starts=(0, 1, 3, 4, 7), size=9)
+    counted = noisy([410, 95, 70, 180, 38], 25.0, bins)
+    finest = [0, 1, 3, 4, 6, 7]  # a bin or a range, whichever is finer
+    widths = np.diff([*finest, 9])
+    of_values = np.repeat(np.arange(6), widths)
+    design, found, weights = [], [], []
+    for table in (ranges, counted):
+        for start, end in zip(table.margin.bins[0].starts, (*table.margin.bins[0].starts[1:], 9), strict=True):
+            design.append([1.0 if start <= finest[unit] < end else 0.0 for unit in range(6)])
+        found += table.counts.tolist()
+        weights += [1 / table.variance] * table.margin.cells
+    assert of_values.max() == 5
+    matrix = np.array(design).T @ np.diag(weights) @ np.array(design)
+    inverse = np.linalg.inv(matrix)
+    best = inverse @ np.array(design).T @ np.diag(weights) @ np.array(found)
+    to_bins = np.array(
+        [[1.0 if bins.of_codes[finest[unit]] == bin_ else 0.0 for unit in range(6)] for bin_ in range(5)]
+    )
+    counts, variance = bin_counts(bins, ranges, counted)
+    np.testing.assert_allclose(counts, to_bins @ best)
+    np.testing.assert_allclose(variance, np.diag(to_bins @ inverse @ to_bins.T))
+    assert bin_counts(ranges.margin.bins[0], ranges, None)[0].tolist() == [600, 90, 70, 40]
+
+
+@given(domain=st.one_of(grids(), trees()), most=st.integers(2, 20), seed=st.integers(0, 2**32), width=st.integers(1, 9))
+@settings(max_examples=80)
+def test_bins_unite_ranges_or_lie_inside_one(domain: Domain, most: int, seed: int, width: int) -> None:
+    shares = simulation(seed).dirichlet(np.full(domain.size, 0.2))
+    ranges = ValueBins.ranges(domain.size, width)
+    bins = bins_by_records(domain, ranges, shares, most)
+    assert bins.starts[0] == 0
+    assert bins.widths.min() > 0
+    edges = set(ranges.starts) | {domain.size}
+    for start, end in zip(bins.starts, (*bins.starts[1:], domain.size), strict=True):
+        united = start in edges and end in edges
+        assert united or ranges.of_codes[start] == ranges.of_codes[end - 1]
+    shared = [shares[bins.of_codes == number].sum() for number in range(len(bins))]
+    assert all(share < 2.01 / most or width == 1 for share, width in zip(shared, bins.widths, strict=True)) or width > 1
 
 
 def test_a_range_is_even_unless_its_counts_show_a_peak() -> None:

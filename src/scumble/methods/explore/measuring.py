@@ -3,22 +3,22 @@
 Every stage spends what was planned for it. What lies between the answers is post-processing.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
+from fractions import Fraction
 from itertools import combinations
 from math import log, sqrt
 
 import numpy as np
 
-from scumble.methods.diffgen.detail.binning import merged
-from scumble.methods.explore.fitting import FittedTable, fit
 from scumble.methods.explore.graphical_model import GraphicalModel
-from scumble.methods.explore.junction_tree import Clique, JunctionTree, junction_tree
-from scumble.methods.explore.margins import Margin, NoisyMargin, ValueBins
-from scumble.methods.explore.one_way import EstimatedMargin, combined, total_records, value_margins, value_shares
+from scumble.methods.explore.junction_tree import Clique
+from scumble.methods.explore.known import Known
+from scumble.methods.explore.margins import Margin, NoisyMargin
+from scumble.methods.explore.one_way import value_margins
 from scumble.methods.explore.queries import MarginChoice, MarginCounts
 from scumble.methods.explore.settings import (
+    CHOICES_SHARE,
     HANDICAP,
     LARGEST_CLIQUE,
     NO_FALSE_TABLE,
@@ -27,26 +27,29 @@ from scumble.methods.explore.settings import (
     explore_settings,
 )
 from scumble.methods.explore.spends import (
+    COUNT_BINS,
     COUNT_RECORDS,
     COUNT_VALUES,
     REST,
+    TABLES,
     choose_label,
     count_label,
     round_spends,
+    value_spends,
 )
 from scumble.model.counts import Floats
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
 from scumble.privacy.holder import Holder
+from scumble.privacy.price import Price
 
 
-class Measuring:
-    """Spends the budget stage by stage. `model` is the graphical model of what was measured so far."""
+class Measuring(Known):
+    """Spends the budget stage by stage."""
 
     def __init__(self, schema: Schema, holder: Holder) -> None:
-        self.schema, self.holder = schema, holder
-        self.tables: list[NoisyMargin] = []
-        self.chosen: list[Clique] = []
+        super().__init__(schema)
+        self.holder = holder
         self.story: list[str] = []
 
     # Stages
@@ -58,29 +61,46 @@ class Measuring:
         attributes = len(self.schema.attributes)
         information = self.records[0] / self._deviation(REST, attributes)
         self.settings = explore_settings(attributes, information)
-        self.holder.divide(REST, round_spends(self.holder.plan.spend(REST), self.settings))
+        self.holder.divide(REST, value_spends(self.holder.plan.spend(REST), self.settings))
 
     def count_values(self, spend: str = COUNT_VALUES) -> None:
         margins, weights = value_margins(self.schema)
         self._count(margins, weights, spend)
 
+    def count_bins(self) -> None:
+        """Fix the bins of all further tables, and count those that lie inside a range."""
+        pairs = max(self.settings.pairs, 1)
+        share = self.settings.pairs_share * (1 - CHOICES_SHARE)
+        self.divide_values(bins_of_pairs(self.records[0], self._deviation(TABLES, pairs, share)))
+        finer = self.finer_than_ranges()
+        tables = self.holder.plan.spend(TABLES)
+        self.holder.divide(TABLES, round_spends(tables, self.settings, len(finer) / len(self.bins)))
+        if finer:
+            self._count(tuple(self._margin((place,)) for place in finer), (1,) * len(finer), COUNT_BINS)
+
     def choose_pairs(self) -> None:
-        """Choose pairs that connect attributes to a forest, and measure them."""
-        if not self.settings.pairs:
-            return
+        """Choose pairs that connect attributes to a forest, and some pairs with the class; measure them.
+
+        With a class, `class_pairs` of all pairs contain it, whether or not they differ from what is known.
+        """
+        target = None if self.schema.target is None else self.schema.names.index(self.schema.target)
+        wanted = 0 if target is None else self.settings.class_pairs
+        every = list(combinations(range(len(self.bins)), 2))
         component = list(range(len(self.bins)))
         independent = self.fitted()
         chosen: list[Clique] = []
-        for _ in range(self.settings.pairs):
-            candidates = [
-                pair for pair in combinations(range(len(self.bins)), 2) if component[pair[0]] != component[pair[1]]
-            ]
-            found = self._choose(candidates, independent, number=0, tables=self.settings.pairs)
+        for _ in range(self.settings.pairs - wanted):
+            candidates = [pair for pair in every if component[pair[0]] != component[pair[1]]]
+            found = self._choose(candidates, independent, number=0, optional=True) if candidates else None
             if found is None:
                 break
             chosen.append(found)
             first, second = (component[place] for place in found)
             component = [first if each == second else each for each in component]
+        for _ in range(wanted - sum(target in pair for pair in chosen)):
+            candidates = [pair for pair in every if target in pair and pair not in chosen]
+            found = self._choose(candidates, independent, number=0, optional=False)
+            chosen += [] if found is None else [found]
         self._count_chosen(chosen, number=0)
 
     def choose_further(self) -> None:
@@ -90,76 +110,11 @@ class Measuring:
             chosen: list[Clique] = []
             for _ in range(TABLES_A_ROUND):
                 candidates = self._further(chosen)
-                found = self._choose(candidates, model, number=number, tables=TABLES_A_ROUND) if candidates else None
+                found = self._choose(candidates, model, number=number, optional=True) if candidates else None
                 if found is None:
                     break
                 chosen.append(found)
             self._count_chosen(chosen, number=number)
-
-    # What is known
-
-    @property
-    def records(self) -> tuple[float, float]:
-        """The estimated number of records, at least one, and its standard error."""
-        if self.schema.unit is Unit.REPLACE:
-            return float(max(self.schema.rows or 0, 1)), 0.0
-        estimate, error = total_records(self.tables)
-        return max(estimate, 1.0), error
-
-    @property
-    def shares(self) -> list[Floats]:
-        """The share of each value of each attribute."""
-        records, _ = self.records
-        return [value_shares(self._levels(place), records) for place in range(len(self.schema.attributes))]
-
-    def _levels(self, place: int) -> list[NoisyMargin | EstimatedMargin]:
-        """The one-way tables of an attribute: ranges, then values if these differ."""
-        alone = [table for table in self.tables if table.margin.places == (place,)]
-        by_bins: dict[tuple[ValueBins, ...], NoisyMargin | EstimatedMargin] = {}
-        for table in alone:
-            earlier = by_bins.get(table.margin.bins)
-            by_bins[table.margin.bins] = table if earlier is None else combined(earlier, table)
-        return list(by_bins.values())
-
-    @cached_property
-    def bins(self) -> list[ValueBins]:
-        """The bins of each attribute in all tables of several attributes. They stay as they were when first needed."""
-        tables = max(self.settings.pairs, 1)
-        most = bins_of_pairs(self.records[0], self._deviation(count_label(0), tables))
-        shares = self.shares
-        return [
-            ValueBins.of(merged(attribute.domain, most, share))
-            for attribute, share in zip(self.schema.attributes, shares, strict=True)
-        ]
-
-    @cached_property
-    def sizes(self) -> tuple[int, ...]:
-        return tuple(map(len, self.bins))
-
-    def fitted(self) -> GraphicalModel:
-        """The model that fits all tables so far."""
-        records, _ = self.records
-        targets = [self._one_way_target(place, share, records) for place, share in enumerate(self.shares)]
-        targets += [
-            FittedTable(
-                places=table.margin.places,
-                counts=table.counts.reshape(table.margin.shape),
-                variance=table.variance,
-            )
-            for table in self.tables
-            if len(table.margin.places) > 1
-        ]
-        return fit(self._tree(()), targets, records)
-
-    def _one_way_target(self, place: int, share: Floats, records: float) -> FittedTable:
-        """The counted ranges of an attribute, in its bins. A bin has the noise of the ranges that it covers."""
-        bins, ranges = self.bins[place], self._levels(place)[0]
-        covered = np.maximum(bins.widths * len(ranges.margin.bins[0]) / bins.size, 1.0)
-        counts: Floats = records * np.bincount(bins.of_codes, weights=share).astype(np.float64)
-        return FittedTable(places=(place,), counts=counts, variance=covered * ranges.variance)
-
-    def _tree(self, further: Iterable[Clique]) -> JunctionTree:
-        return junction_tree(self.sizes, [*self.chosen, *further])
 
     # Asking
 
@@ -174,15 +129,16 @@ class Measuring:
         return [
             places
             for places in candidates
-            if places not in taken and self._tree([*chosen, places]).largest <= LARGEST_CLIQUE
+            if places not in taken and self.tree_with([*chosen, places]).largest <= LARGEST_CLIQUE
         ]
 
     def _margin(self, places: Clique) -> Margin:
         return Margin(places=places, bins=tuple(self.bins[place] for place in places))
 
     def _choose(
-        self, candidates: Sequence[Clique], model: GraphicalModel, *, number: int, tables: int
+        self, candidates: Sequence[Clique], model: GraphicalModel, *, number: int, optional: bool
     ) -> Clique | None:
+        tables = self.settings.pairs if number == 0 else TABLES_A_ROUND
         records, _ = self.records
         margins = tuple(map(self._margin, candidates))
         means = [records * model.marginal(places).ravel() for places in candidates]
@@ -191,11 +147,15 @@ class Measuring:
             margins=margins,
             expected=tuple(np.rint(mean).astype(np.int64) for mean in means),
             handicaps=(0,) * len(margins),
-            optional=True,
+            optional=optional,
         )
         scale = float(self.holder.selection_scale(query, spend=choose_label(number)))
         head_start = scale * (log(len(candidates)) + NO_FALSE_TABLE)
-        handicaps = tuple(int(head_start + noise * len(mean) + sampling_error(mean)) for mean in means)
+        known = [0.8 * np.sqrt(self.in_bins(place).variance).sum() for place in range(len(self.bins))]
+        handicaps = tuple(
+            int(head_start + noise * len(mean) + sampling_error(mean) + sum(known[place] for place in places))
+            for mean, places in zip(means, candidates, strict=True)
+        )
         query = replace(query, handicaps=handicaps)
         index = self.holder.choose_in_parts(query, spend=choose_label(number))[0]
         return candidates[index] if index < len(candidates) else None
@@ -220,9 +180,11 @@ class Measuring:
             for margin, weight, counts in zip(margins, weights, noisy, strict=True)
         ]
 
-    def _deviation(self, spend: str, tables: int) -> float:
-        """The standard deviation of the noise of counts, if a spend pays for so many tables."""
-        return sqrt(self.holder.variance(MarginCounts(margins=(), weights=(1,) * tables), spend=spend))
+    def _deviation(self, spend: str, tables: int, share: Fraction = Fraction(1)) -> float:
+        """The standard deviation of the noise of counts, if a share of a spend pays for so many tables."""
+        query = MarginCounts(margins=(), weights=(1,) * tables)
+        part = self.holder.plan.spend(spend).part(label=spend, share=share)
+        return sqrt(Price.of(part, self.holder.unit).variance(query.sensitivity(self.holder.unit)))
 
 
 def sampling_error(mean: Floats) -> float:

@@ -75,6 +75,7 @@ class ExploreMethod:
         measuring = Measuring(schema, holder)
         measuring.count_records()
         measuring.count_values()
+        measuring.count_bins()
         measuring.choose_pairs()
         measuring.choose_further()
         model, records = measuring.fitted(), measuring.records

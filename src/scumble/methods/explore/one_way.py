@@ -26,6 +26,8 @@ FALSE_PEAKS = 0.05
 """A range in which all values are equally frequent shows a peak with about this probability."""
 SHRINKAGE = 1.5
 """How many times the variance of noise is removed from differences between values, to be on the safe side."""
+CLEAR = 3.0
+"""Counts whose squared differences from their mean are so many times those of noise are taken as they are."""
 LEAST_SHARE = 1e-12
 
 
@@ -84,19 +86,57 @@ def total_records(tables: Sequence[NoisyMargin]) -> tuple[float, float]:
     return sum(total / variance for total, variance in totals) / precision, sqrt(1 / precision)
 
 
-def value_shares(levels: Sequence[NoisyMargin | EstimatedMargin], records: float) -> Floats:
-    """The share of each value of an attribute, from its counted ranges and, if they differ, its counted values."""
-    ranges = levels[0]
+def value_shares(
+    ranges: NoisyMargin | EstimatedMargin, values: NoisyMargin | EstimatedMargin, records: float
+) -> Floats:
+    """The share of each value of an attribute, from its counted ranges and values, which may be the same."""
     (bins,) = ranges.margin.bins
-    of_ranges = on_simplex(ranges.counts / records) + LEAST_SHARE
-    if len(levels) > 1:
-        values, deviation = levels[1].counts, sqrt(levels[1].variance)
+    shares = on_simplex(_without_noise(ranges.counts, ranges.variance) / records) + LEAST_SHARE
+    if len(bins) < bins.size:
+        deviation = sqrt(values.variance)
         parts = [
-            share * inside_range(values[start : start + width], share * records, deviation)
-            for share, start, width in zip(of_ranges, bins.starts, bins.widths, strict=True)
+            share * inside_range(values.counts[start : start + width], share * records, deviation)
+            for share, start, width in zip(shares, bins.starts, bins.widths, strict=True)
         ]
-        of_ranges = np.concatenate(parts)
-    return np.asarray(of_ranges / of_ranges.sum())
+        shares = np.concatenate(parts)
+    return np.asarray(shares / shares.sum())
+
+
+def bin_counts(
+    bins: ValueBins, ranges: NoisyMargin | EstimatedMargin, counted: NoisyMargin | EstimatedMargin | None
+) -> tuple[Floats, Floats]:
+    """Counts of an attribute in bins, and their variances, from its counted ranges and, if it has any, counted bins.
+
+    Each bin is a union of ranges, or lies inside one. The bins of a range are adjusted to its count: each takes a part
+    of the difference that is proportional to its variance, which is the best linear estimate.
+    """
+    (of_ranges,) = ranges.margin.bins
+    smoothed = _without_noise(ranges.counts, ranges.variance)
+    inside = of_ranges.of_codes[list(bins.starts)]
+    united = bins.of_codes[list(of_ranges.starts)]
+    counts: Floats = np.bincount(united, weights=smoothed, minlength=len(bins)).astype(np.float64)
+    variance = np.bincount(united, minlength=len(bins)) * ranges.variance
+    if counted is None:
+        return counts, np.asarray(variance)
+    sizes = np.bincount(inside, minlength=len(of_ranges))
+    divided = sizes[inside] > 1
+    whole = 1 / variance[~divided] + 1 / counted.variance
+    counts[~divided] = (counts[~divided] / variance[~divided] + counted.counts[~divided] / counted.variance) / whole
+    found = np.bincount(inside, weights=counted.counts, minlength=len(of_ranges))
+    part = counted.variance / (ranges.variance + sizes * counted.variance)
+    moved = counted.counts + ((smoothed - found) * part)[inside]
+    counts[divided] = moved[divided]
+    variance = np.where(divided, counted.variance * (1 - part[inside]), 0.0)
+    variance[~divided] = 1 / whole
+    return counts, np.asarray(variance)
+
+
+def _without_noise(counts: Floats, variance: float) -> Floats:
+    """The counts, or their mean if noise alone would differ as much, or something between."""
+    differences = counts - counts.mean()
+    noise = max(len(counts) - 1, 1) * variance
+    kept = (float(differences @ differences) / noise - 1) / (CLEAR - 1)
+    return counts.mean() + min(max(kept, 0.0), 1.0) * differences
 
 
 def inside_range(values: Floats, records: float, deviation: float) -> Floats:

@@ -21,6 +21,7 @@ TABLES_A_ROUND = 7
 INFORMATION_PER_PAIR = 10.0
 LARGEST_CLIQUE = 20_000
 """The public limit of entries of a clique, which bounds time and memory."""
+MOST_FOR_BINS = Fraction(1, 4)
 FEWEST_BINS, MOST_BINS = 3, 20
 NOISE_LIMIT = 0.15
 """Attributes have as many bins as keep the total variation distance that noise alone gives a pair below this."""
@@ -41,6 +42,24 @@ class ExploreSettings:
     """The largest number of pairs that connect attributes into a forest."""
     rounds: int
     """How many rounds of further tables follow."""
+
+    @property
+    def class_pairs(self) -> int:
+        """How many of the pairs contain the class at least, if there is one."""
+        return min(max(self.pairs // 4, 1), 3)
+
+    @property
+    def pairs_share(self) -> Fraction:
+        """The share of the pairs among all tables."""
+        return Fraction(self.pairs, self.pairs + TABLES_A_ROUND * self.rounds)
+
+    def bins_share(self, finer: float) -> Fraction:
+        """The share of counts of bins inside ranges in what is left for tables, if a part of the attributes has some:
+        each gets half of what the values of an attribute have got."""
+        if not finer:
+            return Fraction(0)
+        wanted = self.values_share / (1 - self.values_share) * Fraction(round(1000 * finer), 2000)
+        return min(max(wanted, Fraction(1, 1000)), MOST_FOR_BINS)
 
 
 def explore_settings(attributes: int, information: float) -> ExploreSettings:

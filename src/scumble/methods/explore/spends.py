@@ -10,6 +10,8 @@ from scumble.model.spend import Spend, priced
 COUNT_RECORDS = "count the records"
 REST = "values, choices and tables"
 COUNT_VALUES = "count the values"
+TABLES = "choices and tables"
+COUNT_BINS = "count bins inside ranges"
 CHOOSE_PAIRS = "choose pairs"
 COUNT_PAIRS = "count the pairs"
 
@@ -39,27 +41,45 @@ def planned_spends(guarantee: PureDP | ApproxDP) -> tuple[Spend, ...]:
     return priced(guarantee, label=COUNT_RECORDS, share=counted, purpose=noise), rest
 
 
-def round_spends(rest: Spend, settings: ExploreSettings) -> tuple[Spend, ...]:
-    """How `REST` is divided: values first, then rounds of choices and tables, by the number of tables of each."""
-    spends = [
+def value_spends(rest: Spend, settings: ExploreSettings) -> tuple[Spend, ...]:
+    """How `REST` is divided when the number of records is known."""
+    return (
         rest.part(
             label=COUNT_VALUES,
             share=settings.values_share,
             purpose="noisy counts of every attribute, by value and by range of values",
+        ),
+        rest.part(
+            label=TABLES,
+            share=1 - settings.values_share,
+            purpose="choices of tables and their counts; the counted values decide the division",
+        ),
+    )
+
+
+def round_spends(tables: Spend, settings: ExploreSettings, finer: float) -> tuple[Spend, ...]:
+    """How `TABLES` is divided when the values are counted: rounds of choices and tables, by the number of tables.
+
+    A part of the attributes, `finer`, have bins inside ranges, which are counted first.
+    """
+    of_bins = settings.bins_share(finer)
+    spends = []
+    if of_bins:
+        spends.append(
+            tables.part(label=COUNT_BINS, share=of_bins, purpose="noisy counts of bins with parts of a range of values")
         )
-    ]
     numbers = [settings.pairs] + [TABLES_A_ROUND] * settings.rounds
-    for number, tables in enumerate(numbers):
-        left = (1 - settings.values_share) * Fraction(tables, sum(numbers))
+    for number, several in enumerate(numbers):
+        left = (1 - of_bins) * Fraction(several, sum(numbers))
         what = "two attributes" if number == 0 else "two or three attributes"
         spends += [
-            rest.part(
+            tables.part(
                 label=choose_label(number),
                 share=left * CHOICES_SHARE,
-                times=tables,
+                times=several,
                 purpose=f"a private selection of {what} whose table differs most from what is known, or of none",
             ),
-            rest.part(
+            tables.part(
                 label=count_label(number),
                 share=left * (1 - CHOICES_SHARE),
                 purpose="noisy counts of the chosen tables; of the values again if none was chosen",
