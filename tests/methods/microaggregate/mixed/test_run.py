@@ -16,14 +16,15 @@ from mixed_tables import EVERY_KIND, random_rows
 
 import scumble
 from scumble.auditing.laws.cases import under_replace
-from scumble.auditing.laws.queries import engine_of
+from scumble.auditing.laws.queries import engine_of, exact_answer
 from scumble.demo.patients import PATIENTS_SCHEMA, patients, patients_schema
 from scumble.errors import InputError
 from scumble.files.measured_tables import listed_tables
 from scumble.methods.microaggregate.method import MicroaggregateMethod
-from scumble.methods.microaggregate.mixed.estimates import NoisyTables, estimated_counts, pooled_sizes
+from scumble.methods.microaggregate.mixed.estimates import Evidence, NoisyTables, pooled_sizes
+from scumble.methods.microaggregate.mixed.profiles import Profiles
 from scumble.methods.microaggregate.mixed.rows import mean_amount, median_code, values_of
-from scumble.methods.microaggregate.mixed.run import GROUPS, PROFILES, divide_budget
+from scumble.methods.microaggregate.mixed.run import GROUPS, PROFILES, SPLITS, Offers, by_class, divide_budget
 from scumble.methods.microaggregate.mixed.sides import Side
 from scumble.methods.microaggregate.parameters import Centre, Microaggregate
 from scumble.methods.microaggregate.partition import Partition
@@ -52,22 +53,40 @@ def made(schema: Schema, rows: list[Any], **values: Any) -> RecordRelease:
     unit=st.sampled_from(Unit),
     depth=st.just("auto") | st.integers(0, 12),
 )
-def test_every_division_adds_up_exactly(epsilon: Fraction, records: float, unit: Unit, depth: Any) -> None:
+def test_every_plan_and_division_adds_up_exactly(epsilon: Fraction, records: float, unit: Unit, depth: Any) -> None:
     schema = EVERY_KIND if unit is Unit.ADD_REMOVE else under_replace(EVERY_KIND)
     parameters = Microaggregate(epsilon=epsilon, depth=depth)
     plan = MicroaggregateMethod().plan(schema, parameters)
-    division = divide_budget(schema, parameters, records)
     assert sum((spend.total(unit) for spend in plan.spends), Fraction(0)) == epsilon
-    assert plan.divided(GROUPS, division.spends).price(PROFILES) > 0
-    assert 2**division.depth * (2 if division.by_class else 1) <= plan.cells_at_most
+    whole = next((spend for spend in plan.spends if spend.label == GROUPS), None)
+    assert (whole is None) == (unit is Unit.REPLACE or depth != "auto"), "only an unknown number of records is counted"
+    if whole is not None:
+        plan = plan.divided(GROUPS, divide_budget(schema, parameters, whole.epsilon, records))
+    levels = len([spend for spend in plan.spends if spend.label in SPLITS])
+    assert depth in ("auto", levels) and 2 * 2**levels <= plan.cells_at_most
+    assert plan.spends[-1].label == PROFILES
 
 
 def test_more_records_make_more_groups() -> None:
     parameters = Microaggregate(epsilon=1)
-    depths = [divide_budget(EVERY_KIND, parameters, records) for records in (10, 1000, 10_000, 10**6)]
-    assert [division.depth for division in depths] == sorted(division.depth for division in depths)
-    assert [division.by_class for division in depths] == [False, True, True, True]
-    assert depths[-1].depth > 5
+    found = [len(divide_budget(EVERY_KIND, parameters, Fraction(1), records)) for records in (10, 1000, 10_000, 10**6)]
+    assert found == sorted(found) and found[0] == 1 and found[-1] > 6
+
+
+def test_attributes_that_differ_between_classes_are_split_first() -> None:
+    rows = random_rows(4000, 9)
+    sides = tuple(SIDES.values())
+    query = Profiles(partition=by_class(Partition.whole(EVERY_KIND), EVERY_KIND), sides=sides)
+    exact = NoisyTables(tables=query.tables(exact_answer(query, EVERY_KIND, rows.tolist())), variance=1.0)
+    offers = Offers.of(sides, exact, target=5)
+    weights = dict(zip(SIDES, offers.weights, strict=True))
+    assert weights["ward"] > 0.3 and weights["age"] > 0.3 and weights["pain"] < 0.1
+    offer = offers.offer(query.partition.boxes[0])
+    assert offer is not None and offer[0] == 0, "the age can be split more evenly than the ward"
+    offer = Offers.of(sides, NoisyTables(tables=tuple(t[:1] for t in exact.tables), variance=1.0), None).offer(
+        Partition.whole(EVERY_KIND).boxes[0]
+    )
+    assert offer is not None
 
 
 @pytest.mark.parametrize("unit", list(Unit))
@@ -131,13 +150,15 @@ def test_estimates_are_not_negative_have_the_sizes_and_stay_in_the_box(
 ) -> None:
     schema = replace(EVERY_KIND, attributes=EVERY_KIND.attributes[3:4], target=None)
     partition = Partition.whole(schema).halve({0: (0, 2)}).halve({1: (0, 3)})
-    (found,) = estimated_counts(
-        partition,
-        [SIDES["ward"]],
-        np.array(sizes),
-        NoisyTables(tables=(np.array([table]),), variance=40.0),
-        NoisyTables(tables=(np.array(groups),), variance=90.0),
+    evidence = Evidence(
+        partition=partition,
+        sides=(SIDES["ward"],),
+        part_of=np.zeros(3, dtype=np.int64),
+        first=NoisyTables(tables=(np.array([table]),), variance=40.0),
+        then=NoisyTables(tables=(np.array(groups),), variance=90.0),
+        sizes=np.array(sizes),
     )
+    (found,) = evidence.counts()
     assert (found >= 0).all()
     np.testing.assert_allclose(found.sum(axis=1), sizes, rtol=1e-6, atol=1e-6)
     for line, (ends,) in zip(found, partition.boxes, strict=True):
@@ -154,8 +175,16 @@ def test_without_noise_estimates_are_the_counts() -> None:
     margins = NoisyTables(tables=(groups.sum(axis=0, keepdims=True),), variance=1e-9)
     sizes, error = pooled_sizes(partition, [SIDES["ward"]], profiles)
     assert sizes.tolist() == [40, 75] and error < 1e-3
-    (found,) = estimated_counts(partition, [SIDES["ward"]], sizes.astype(np.int64), margins, profiles)
-    np.testing.assert_allclose(found, groups, atol=1e-3)
+    for first in (margins, None):
+        (found,) = Evidence(
+            partition=partition,
+            sides=(SIDES["ward"],),
+            part_of=np.zeros(2, dtype=np.int64),
+            first=first,
+            then=profiles,
+            sizes=sizes.astype(np.int64),
+        ).counts()
+        np.testing.assert_allclose(found, groups, atol=1e-3)
 
 
 def test_margins_and_dependence_are_close_to_the_rows() -> None:
@@ -179,16 +208,14 @@ def test_tables_have_noisy_counts_with_their_variance(depth: int) -> None:
     schema = EVERY_KIND if depth else replace(EVERY_KIND, target=None)
     release = made(schema, rows.tolist(), epsilon=2, depth=depth)
     tables = listed_tables(release.documents, schema)
-    kinds = {table.attributes for table in tables}
-    assert kinds == {(name,) for name in SIDES} | (
-        {(name, "class") for name in SIDES if name != "class"} if depth else set()
-    )
+    by_class = {("class",)} | {(name, "class") for name in SIDES if name != "class"}
+    assert {table.attributes for table in tables} == (by_class if depth else {(name,) for name in SIDES})
     for table in tables:
         exact = np.zeros(table.counts.shape)
         np.add.at(exact, tuple(SIDES[name].bin_of(rows[:, list(SIDES).index(name)]) for name in table.attributes), 1)
         # Laplace noise is beyond 12 standard deviations less than once in 10 million entries.
         assert np.abs(table.counts - exact).max() < 12 * np.sqrt(table.entry_variance)
-    assert {table.terms for table in tables} == ({1, 2, 4} if depth else {1})
+    assert {table.terms for table in tables} == ({1, 2, 4} if depth else {1})  # groups of a class, of the table
     groups = release.documents["groups"]
     assert len(groups["groups"]) == (4 if depth else 1) and groups["variance"] > 0
     assert set(groups["groups"][0]["centre"]) == set(SIDES)

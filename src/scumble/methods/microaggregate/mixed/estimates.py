@@ -73,58 +73,66 @@ def pooled_sizes(partition: Partition, sides: Sequence[Side], measured: NoisyTab
     return sizes, float(np.sqrt(variance))
 
 
-def estimated_counts(
-    partition: Partition, sides: Sequence[Side], sizes: Integers, margins: NoisyTables, profiles: NoisyTables
-) -> tuple[Floats, ...]:
-    """For each side, the estimated counts of each group by bin: none negative, and zero outside the box."""
-    whole = tuple((0, side.size) for side in sides)
-    branches = Branches.of(partition, whole)
-    return tuple(
-        _one_side(branches, number, side, sizes, margins, profiles) if sizes.sum() > 0 else _nothing(sizes, side)
-        for number, side in enumerate(sides)
-    )
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """All that was measured: first tables of a few large parts of the domain, if there are more groups than parts; then
+    tables of the groups.
 
+    `part_of` is the part that each group lies in, and `sizes` are the sizes of the groups.
+    """
 
-def _nothing(sizes: Integers, side: Side) -> Floats:
-    return np.zeros((len(sizes), side.bins))
+    partition: Partition
+    sides: tuple[Side, ...]
+    part_of: Integers
+    first: NoisyTables | None
+    then: NoisyTables
+    sizes: Integers
 
+    def counts(self) -> tuple[Floats, ...]:
+        """For each side, the estimated counts of each group by bin: none negative, and zero outside the box."""
+        if self.sizes.sum() == 0:
+            return tuple(np.zeros((len(self.sizes), side.bins)) for side in self.sides)
+        branches = Branches.of(self.partition, tuple((0, side.size) for side in self.sides))
+        return tuple(self._of_side(branches, number) for number in range(len(self.sides)))
 
-def _one_side(
-    branches: Branches, number: int, side: Side, sizes: Integers, margins: NoisyTables, profiles: NoisyTables
-) -> Floats:
-    counts = profiles.tables[number]
-    inside = np.zeros(counts.shape, dtype=bool)
-    for node, groups in enumerate(branches.groups):
-        if len(groups) == 1:
-            inside[groups[0], side.within(*branches.boxes[node][number])] = True
-    found = [_margin(counts * inside, inside, margins.tables[number][0], int(sizes.sum()), margins, profiles)]
-    fitted = np.zeros(counts.shape)
-    for node, (parent, groups) in enumerate(zip(branches.parents, branches.groups, strict=True)):
-        bins = side.within(*branches.boxes[node][number])
-        if node:
+    def _of_side(self, branches: Branches, number: int) -> Floats:
+        side = self.sides[number]
+        inside = np.zeros((len(self.sizes), side.bins), dtype=bool)
+        for group, box in enumerate(self.partition.boxes):
+            inside[group, side.within(*box[number])] = True
+        found: list[Floats] = []
+        for node, (parent, groups) in enumerate(zip(branches.parents, branches.groups, strict=True)):
+            bins = side.within(*branches.boxes[node][number])
+            size = int(self.sizes[groups].sum())
+            value, noise = self._measured(number, groups, inside)
             found.append(np.zeros(side.bins))
-            size, prior = int(sizes[groups].sum()), found[parent][bins]
-            prior = prior * (size / prior.sum()) if prior.sum() > 0 else np.full(len(prior), size / len(prior))
-            noise = inside[groups][:, bins].sum(axis=0) * profiles.variance
-            found[node][bins] = _shrunk((counts * inside)[groups][:, bins].sum(axis=0), prior, noise, size)
-        if len(groups) == 1:
-            fitted[groups[0], bins] = found[node][bins]
-    return _fit(fitted, inside, sizes, found[0])
+            if not node:
+                found[node] = project(value, size)
+            elif size:
+                prior = found[parent][bins]
+                prior = prior * (size / prior.sum()) if prior.sum() > 0 else np.full(len(prior), size / len(prior))
+                found[node][bins] = _shrunk(value[bins], prior, noise[bins], size)
+        fitted = np.zeros(inside.shape)
+        for node, groups in enumerate(branches.groups):
+            if len(groups) == 1:
+                fitted[groups[0]] = found[node]
+        return _fit(fitted, inside, self.sizes, found[0])
+
+    def _measured(self, number: int, groups: Integers, inside: Integers) -> tuple[Floats, Floats]:
+        """The counts of several groups together, and the variances of their noise. If the groups make up whole parts,
+        what was measured first is included, weighted by one over the variances."""
+        counts = (self.then.tables[number] * inside)[groups].sum(axis=0)
+        noise = inside[groups].sum(axis=0) * self.then.variance
+        parts = np.unique(self.part_of[groups])
+        if self.first is None or np.isin(self.part_of, parts).sum() > len(groups):
+            return counts, noise
+        first, variance = self.first.tables[number][parts].sum(axis=0), len(parts) * self.first.variance
+        weight = noise / (noise + variance)
+        return weight * first + (1 - weight) * counts, weight * variance
 
 
-def _margin(
-    counts: Integers, inside: Integers, margin: Integers, total: int, margins: NoisyTables, profiles: NoisyTables
-) -> Floats:
-    """The counts of the whole table: the margin and the sums over groups, weighted by one over their variances."""
-    weight = profiles.variance * inside.sum(axis=0)
-    weight = weight / (weight + margins.variance)
-    return project(weight * margin + (1 - weight) * counts.sum(axis=0), total)
-
-
-def _shrunk(counts: Integers, prior: Floats, variance: Floats, size: int) -> Floats:
+def _shrunk(counts: Floats, prior: Floats, variance: Floats, size: int) -> Floats:
     """Counts shrunk towards a prior, then made non-negative with the sum `size`."""
-    if size == 0:
-        return np.zeros(len(prior))
     energy = float(((counts - prior) ** 2 / variance).sum())
     kept = max(0.0, 1 - len(prior) / energy) if energy > 0 else 0.0
     return project(prior + kept * (counts - prior), size)

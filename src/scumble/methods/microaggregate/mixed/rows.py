@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from scumble.methods.microaggregate.mixed.estimates import NoisyTables
+from scumble.methods.microaggregate.mixed.estimates import Evidence, NoisyTables
 from scumble.methods.microaggregate.mixed.sides import Side
 from scumble.methods.microaggregate.parameters import Centre
-from scumble.methods.microaggregate.partition import Partition
 from scumble.model.counts import Floats, Integers
 from scumble.model.grid import Grid
 from scumble.model.measured_tables import NoiseKind
@@ -25,11 +24,11 @@ LARGE_GRID = 1 << 20
 """The values of a grid with more cells are computed one by one instead of from a table."""
 
 
-def seed_of(*measured: NoisyTables) -> int:
+def seed_of(*measured: NoisyTables | None) -> int:
     """A hash of measured counts."""
     digest = hashlib.sha256()
     for each in measured:
-        for table in each.tables:
+        for table in () if each is None else each.tables:
             digest.update(np.ascontiguousarray(table, dtype="<i8").tobytes())
     return int.from_bytes(digest.digest(), "big")
 
@@ -114,15 +113,11 @@ def values_of(side: Side, codes: Integers) -> Column:
 class MixedGroups:
     """What is published of the groups of a mixed table."""
 
-    sides: tuple[Side, ...]
-    partition: Partition
-    margins: NoisyTables
-    profiles: NoisyTables
+    evidence: Evidence
     counts: tuple[Floats, ...]
-    sizes: Integers
     noise: NoiseKind
     target: int | None
-    """The place of the target among the sides; None if there is none."""
+    """The place of the target among the sides, if groups are formed by class; else None."""
     records: tuple[float, float]
     """The number of records and its standard error, which is 0 if the number is public."""
 
@@ -132,38 +127,38 @@ class MixedGroups:
         return {"groups": self._groups(), "tables": self._tables()}
 
     def _groups(self) -> dict[str, Any]:
+        evidence = self.evidence
+        named = [(side.attribute.name, side) for side in evidence.sides]
         lines = []
-        for group, box in enumerate(self.partition.boxes):
-            within = [side.within(*ends) for side, ends in zip(self.sides, box, strict=True)]
-            named = list(zip((side.attribute.name for side in self.sides), self.sides, strict=True))
-            lines.append(
-                {
-                    "centre": {
-                        name: _plain(side, counts[group])
-                        for (name, side), counts in zip(named, self.counts, strict=True)
-                    },
-                    "size": int(self.sizes[group]),
-                    "box": {name: side.words(*ends) for (name, side), ends in zip(named, box, strict=True)},
-                    "counts": {
-                        name: table[group, bins].tolist()
-                        for (name, _), table, bins in zip(named, self.profiles.tables, within, strict=True)
-                    },
-                }
-            )
+        for group, box in enumerate(evidence.partition.boxes):
+            centre = {name: _plain(side, table[group]) for (name, side), table in zip(named, self.counts, strict=True)}
+            words, counts = {}, {}
+            for (name, side), ends, table in zip(named, box, evidence.then.tables, strict=True):
+                words[name] = side.words(*ends)
+                counts[name] = table[group, side.within(*ends)].tolist()
+            lines.append({"centre": centre, "size": int(evidence.sizes[group]), "box": words, "counts": counts})
         return {
             "groups": lines,
-            "bins": {side.attribute.name: list(side.starts) for side in self.sides},
-            "variance": self.profiles.variance,
+            "bins": {name: list(side.starts) for name, side in named},
+            "variance": evidence.then.variance,
         }
 
     def _tables(self) -> dict[str, Any]:
-        """The noisy counts of each attribute: of the whole table, and added up over groups, whose noise is independent.
-        `variance` is that of one count, of which an entry adds up `terms`."""
-        tables = []
-        for number, (side, margin) in enumerate(zip(self.sides, self.margins.tables, strict=True)):
-            common = {"attributes": [side.attribute.name], "bins": [list(side.starts)], "unit": 1}
-            tables.append({**common, "counts": margin[0].tolist(), "variance": self.margins.variance})
-            tables.append({**common, **self._added_up(number)})
+        """The noisy counts of each attribute, by class if groups are: those measured first, and those of the groups,
+        added up. Their noise is independent. `variance` is that of one count, of which an entry adds up `terms`."""
+        evidence, tables = self.evidence, []
+        for number, side in enumerate(evidence.sides):
+            for measured in (evidence.first, evidence.then):
+                if measured is None:
+                    continue
+                parts = evidence.part_of if measured is evidence.then else np.arange(len(measured.tables[number]))
+                groups = np.bincount(parts)
+                if self.target is not None and groups.min() == groups.max() and number != self.target:
+                    tables.append(self._by_class(number, measured, parts))
+                else:
+                    counts = {"counts": measured.tables[number].sum(axis=0).tolist(), "terms": len(parts)}
+                    bins = {"attributes": [side.attribute.name], "bins": [list(side.starts)], "unit": 1}
+                    tables.append({**bins, **counts, "variance": measured.variance})
         estimate, deviation = self.records
         return {
             "format": "tables/1",
@@ -172,34 +167,20 @@ class MixedGroups:
             "tables": tables,
         }
 
-    def _added_up(self, number: int) -> dict[str, Any]:
-        """The counts of one side added up over the groups of each class, if all classes have as many; else over all
-        groups."""
-        counts, side = self.profiles.tables[number], self.sides[number]
-        classes = self.classes
-        sizes = np.bincount(classes) if classes is not None else np.zeros(0)
-        if classes is None or len(set(sizes.tolist())) > 1 or number == self.target:
-            sums, terms = counts.sum(axis=0), len(counts)
-            return {"counts": sums.tolist(), "variance": self.profiles.variance, "terms": terms}
+    def _by_class(self, number: int, measured: NoisyTables, parts: Integers) -> dict[str, Any]:
+        """The counts of one side added up over the groups of each class, of which all classes have as many."""
         assert self.target is not None
-        other = self.sides[self.target]
-        by_class = np.zeros((other.bins, side.bins), dtype=np.int64)
-        np.add.at(by_class, classes, counts)
+        side, target = self.evidence.sides[number], self.evidence.sides[self.target]
+        counts = np.zeros((target.bins, side.bins), dtype=np.int64)
+        np.add.at(counts, parts, measured.tables[number])
         return {
-            "attributes": [side.attribute.name, other.attribute.name],
-            "bins": [list(side.starts), list(other.starts)],
-            "counts": by_class.T.ravel().tolist(),
-            "variance": self.profiles.variance,
-            "terms": int(sizes[0]),
+            "attributes": [side.attribute.name, target.attribute.name],
+            "bins": [list(side.starts), list(target.starts)],
+            "unit": 1,
+            "counts": counts.T.ravel().tolist(),
+            "variance": measured.variance,
+            "terms": len(parts) // target.bins,
         }
-
-    @property
-    def classes(self) -> Integers | None:
-        """The class of each group; None if groups are not formed by class."""
-        if self.target is None:
-            return None
-        ends = [box[self.target] for box in self.partition.boxes]
-        return np.array([low for low, _ in ends]) if all(high - low == 1 for low, high in ends) else None
 
 
 def _plain(side: Side, counts: Floats) -> float | str | None:
