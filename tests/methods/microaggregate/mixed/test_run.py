@@ -21,7 +21,7 @@ from scumble.demo.patients import PATIENTS_SCHEMA, patients, patients_schema
 from scumble.errors import InputError
 from scumble.files.measured_tables import listed_tables
 from scumble.methods.microaggregate.method import MicroaggregateMethod
-from scumble.methods.microaggregate.mixed.estimates import Evidence, NoisyTables, pooled_sizes
+from scumble.methods.microaggregate.mixed.estimates import GroupEvidence, NoisyTables, pooled_sizes
 from scumble.methods.microaggregate.mixed.profiles import Profiles
 from scumble.methods.microaggregate.mixed.rows import mean_amount, median_code, values_of
 from scumble.methods.microaggregate.mixed.run import GROUPS, PROFILES, SPLITS, Offers, by_class, divide_budget
@@ -150,7 +150,7 @@ def test_estimates_are_not_negative_have_the_sizes_and_stay_in_the_box(
 ) -> None:
     schema = replace(EVERY_KIND, attributes=EVERY_KIND.attributes[3:4], target=None)
     partition = Partition.whole(schema).halve({0: (0, 2)}).halve({1: (0, 3)})
-    evidence = Evidence(
+    evidence = GroupEvidence(
         partition=partition,
         sides=(SIDES["ward"],),
         part_of=np.zeros(3, dtype=np.int64),
@@ -176,7 +176,7 @@ def test_without_noise_estimates_are_the_counts() -> None:
     sizes, error = pooled_sizes(partition, [SIDES["ward"]], profiles)
     assert sizes.tolist() == [40, 75] and error < 1e-3
     for first in (margins, None):
-        (found,) = Evidence(
+        (found,) = GroupEvidence(
             partition=partition,
             sides=(SIDES["ward"],),
             part_of=np.zeros(2, dtype=np.int64),

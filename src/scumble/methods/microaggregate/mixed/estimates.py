@@ -74,7 +74,7 @@ def pooled_sizes(partition: Partition, sides: Sequence[Side], measured: NoisyTab
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence:
+class GroupEvidence:
     """All that was measured: first tables of a few large parts of the domain, if there are more groups than parts; then
     tables of the groups.
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from scumble.methods.microaggregate.mixed.estimates import Evidence, NoisyTables
+from scumble.methods.microaggregate.mixed.estimates import GroupEvidence, NoisyTables
 from scumble.methods.microaggregate.mixed.sides import Side
 from scumble.methods.microaggregate.parameters import Centre
 from scumble.model.counts import Floats, Integers
@@ -113,7 +113,7 @@ def values_of(side: Side, codes: Integers) -> Column:
 class MixedGroups:
     """What is published of the groups of a mixed table."""
 
-    evidence: Evidence
+    evidence: GroupEvidence
     counts: tuple[Floats, ...]
     noise: NoiseKind
     target: int | None

@@ -18,7 +18,7 @@ import numpy as np
 
 from scumble.errors import InputError
 from scumble.methods.microaggregate.growth import grow
-from scumble.methods.microaggregate.mixed.estimates import Evidence, NoisyTables, pooled_sizes
+from scumble.methods.microaggregate.mixed.estimates import GroupEvidence, NoisyTables, pooled_sizes
 from scumble.methods.microaggregate.mixed.profiles import Profiles
 from scumble.methods.microaggregate.mixed.rows import MixedGroups, columns_of, seed_of
 from scumble.methods.microaggregate.mixed.sides import Side
@@ -141,7 +141,9 @@ def run_mixed(schema: Schema, parameters: Microaggregate, holder: Holder) -> Rec
     sizes = usable_sizes(np.rint(found).astype(np.int64), schema)
     error = 0.0 if schema.unit is Unit.REPLACE else error
     part_of = np.array([part_of_box(box, target) for box in partition.boxes])
-    evidence = Evidence(partition=partition, sides=sides, part_of=part_of, first=margins, then=profiles, sizes=sizes)
+    evidence = GroupEvidence(
+        partition=partition, sides=sides, part_of=part_of, first=margins, then=profiles, sizes=sizes
+    )
     groups = MixedGroups(
         evidence=evidence,
         counts=evidence.counts(),
