@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from scumble.datasets import load
 from scumble.demo.patients import patients, patients_schema
 from scumble.engines.coding import code_type
+from scumble.files.schema_file import parse_schema
 from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Schema
 from scumble.privacy.noise import simulation
@@ -107,3 +108,26 @@ def _drawn(attribute: Attribute, kind: pa.DataType, rows: int, draw: np.random.G
         return pa.array(draw.integers(low, high, rows)).cast(kind)
     codes = pa.array(draw.integers(0, domain.size, rows, dtype=np.int32))
     return pa.DictionaryArray.from_arrays(codes, pa.array(domain.labels, pa.string())).cast(kind)
+
+
+def long_grid_schema() -> Schema:
+    """A grid of a million cells, a small one, and a class."""
+    return parse_schema(
+        """
+scumble: schema/1
+target: class
+attributes:
+  long: {numeric: {low: 0, high: 1000000, step: 1}}
+  short: {numeric: {low: 0, high: 10, step: 1}}
+  class: {classes: ["no", "yes"]}
+"""
+    )
+
+
+def write_long_grid(path: Path, schema: Schema, rows: int) -> None:
+    """Rows whose class depends on both numbers."""
+    draw = simulation(SEED)
+    long, short = draw.integers(0, 1_000_000, rows), draw.integers(0, 10, rows)
+    sure = long / 1_000_000 + short / 10 + draw.normal(scale=0.3, size=rows) > 1
+    columns = {"long": long, "short": short, "class": np.where(sure, "yes", "no")}
+    pq.write_table(pa.table({each.name: columns[each.name] for each in schema.attributes}), path)

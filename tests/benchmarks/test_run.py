@@ -135,3 +135,21 @@ def test_an_estimate_without_measurements_says_what_to_run(tmp_path: Path) -> No
         done = subprocess.run(run, capture_output=True, text=True, check=False)
         assert done.returncode == 1
         assert message in done.stderr and "make bench" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_the_cost_of_the_default_release_is_printed_beside_that_of_reading(bench: None) -> None:
+    options = ["--only", "rows", "--data", "patients", "--rows", "300", "--repeats", "1"]
+    run = [sys.executable, "-W", "error", str(BENCHMARKS / "default_cost.py"), *options]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    head, _, first, second = done.stdout.splitlines()
+    assert head == "| table | read | release, now | method, now |"
+    assert first.startswith("| 100,000 rows |") and second.startswith("| 1 million rows |")
+    assert first.count("MB") == 3 and first.count("x)") == 4
+
+
+def test_ratios_of_the_default_release_are_those_to_reading(bench: None) -> None:
+    from default_cost import Cost, line
+
+    costs = {"read": Cost(0.5, 200.0), "release, now": Cost(2.0, 500.0)}
+    assert line("ten rows", costs) == "| ten rows | 0.50 s, 200 MB | 2.00 s (4.0x), 500 MB (2.5x) |"

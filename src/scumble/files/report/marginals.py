@@ -9,6 +9,7 @@ category shares its bin, the counts of its values are used. Sampling error is no
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ from scumble.model.fine_rows import FINE_ROWS_EACH
 from scumble.model.grid import Grid
 from scumble.model.release import CellRelease
 from scumble.model.schema import Attribute
-from scumble.model.values import codes_within
+from scumble.model.values import Column, codes_within
 
 DEVIATIONS_95 = 1.96
 MOST_COLUMNS = 24
@@ -102,12 +103,22 @@ def marginals(release: CellRelease) -> list[Marginal]:
     found = []
     for attribute in fine.schema.predictors:
         measured = _measured(attribute, tables.get(attribute.name, {}), values.get(attribute.name, {}), records)
-        codes = codes_within(attribute.domain, fine.columns[attribute.name])
-        place = np.searchsorted(measured.starts, codes, side="right") - 1
-        published = np.bincount(place, minlength=len(measured.starts)) / fine.rows
+        distinct, counts = _distinct(fine.columns[attribute.name])
+        place = np.searchsorted(measured.starts, codes_within(attribute.domain, distinct), side="right") - 1
+        published = np.bincount(place, weights=counts, minlength=len(measured.starts)) / fine.rows
         numeric = isinstance(attribute.domain, Grid)
         found.append((_histogram if numeric else _bars)(attribute, measured, published))
     return found
+
+
+def _distinct(column: Column) -> tuple[Column, Integers]:
+    """The different values of a column and how often each occurs. Far fewer than rows, and rows may be a million."""
+    if column.dtype != np.object_:
+        values: Any
+        values, counts = np.unique(column, return_counts=True)
+        return values, counts
+    found = Counter(column.tolist())
+    return np.array(list(found), dtype=np.object_), np.array(list(found.values()))
 
 
 def _records(release: CellRelease) -> float:
