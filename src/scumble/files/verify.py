@@ -11,7 +11,7 @@ from scumble.errors import CheckError, InputError
 from scumble.files.kinds import kind_of
 from scumble.files.release_folder import file_hash, manifest_hash, manifest_text, read_manifest, read_release
 from scumble.foreign.files import LARGEST_DOCUMENT, inside, read_text
-from scumble.model.guarantee import IntervalPrivacy, LocalDP
+from scumble.model.guarantee import ApproxDP, IntervalPrivacy, LocalDP
 from scumble.model.release import Release
 
 
@@ -50,7 +50,10 @@ def _check_hashes(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _check_contents(folder: Path, manifest: Mapping[str, Any], release: Release) -> Iterator[str]:
-    yield "the spends add up to the guarantee exactly"
+    if isinstance(release.plan.guarantee, ApproxDP):
+        yield "the rhos of the spends stay within what epsilon and delta allow"
+    else:
+        yield "the spends add up to the guarantee exactly"
     for division in release.plan.divisions:
         yield f"the parts of {division.whole.label!r} add up to what was reserved for it"
     guarantee, unit = release.plan.guarantee, release.plan.unit
