@@ -51,7 +51,8 @@ def test_distances_are_reported_by_default(released: None) -> None:
     assert (alone["fidelity"]["of"], alone["fidelity"]["records"]) == ("test", 60)
     assert (beside["fidelity"]["of"], beside["fidelity"]["records"]) == ("train", 300)
     for found in (alone, beside):
-        assert set(found["fidelity"]) == {"of", "records", "one_way", "two_way", "three_way"}
+        assert set(found["fidelity"]) == {"of", "records", "class", "one_way", "two_way", "three_way"}
+        assert found["fidelity"]["class"] == "income"
         assert [found["fidelity"][key]["compared"] for key in ("one_way", "two_way", "three_way")] == [3, 3, 1]
         assert 0 <= found["fidelity"]["one_way"]["mean"] <= found["fidelity"]["three_way"]["mean"] <= 1
 
@@ -60,7 +61,7 @@ def test_everything_is_printed_and_written(released: None) -> None:
     words = ["--test", "test.csv", "--train", "people.csv", "--by", "job", "--target", "job", "--target", "age>50"]
     ended = scumble("evaluate", "out", *words, "--out", "mine")
     assert ended.code == 0, ended.err
-    for text in ("three attributes", "test rows", "age above 50", "200 random queries", "Cramer's V", "Lawyer"):
+    for text in ("two and the class", "test rows", "age above 50", "200 random queries", "Cramer's V", "Lawyer"):
         assert text in ended.out
     assert "Do not publish" in ended.err
     assert max(map(len, ended.out.splitlines())) <= 160

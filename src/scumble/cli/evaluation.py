@@ -6,6 +6,7 @@ from typing import Any
 from scumble.cli.output import err, print_table, print_text
 
 WAYS = {"one_way": "one attribute", "two_way": "two attributes", "three_way": "three attributes"}
+WITH_CLASS = "two and the class"
 
 
 def print_evaluation(result: Mapping[str, Any]) -> None:
@@ -78,7 +79,8 @@ def _print_distances(result: Mapping[str, Any]) -> None:
             lost = "-" if key == "one_way" else f"{each['links_lost']:.3f}"
             more = [f"{others[key]['mean']:.3f}"] if others else []
             sampled = "" if each["compared"] == each["available"] else f" of {each['available']:,} (a fixed sample)"
-            rows.append([name, f"{each['mean']:.3f}", lost, *more, f"{each['compared']:,}{sampled}"])
+            shown = WITH_CLASS if key == "three_way" and fidelity["class"] is not None else name
+            rows.append([shown, f"{each['mean']:.3f}", lost, *more, f"{each['compared']:,}{sampled}"])
     print_table(f"Distance of {result['table']}.csv from {of} (0: equal, 1: nothing in common)", head, rows)
     print_text("All links lost: the distance of a table with exact single attributes and no association at all.")
 

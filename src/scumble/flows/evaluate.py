@@ -99,6 +99,7 @@ def evaluate(
     result["fidelity"] = {
         "of": "test" if trained is None else "train",
         "records": true.rows,
+        "class": public.target,
         **distances(compared.released, compared.binned, public),
         **(details(compared, tested) if fidelity or out is not None else {}),
     }

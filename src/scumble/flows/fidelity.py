@@ -120,7 +120,7 @@ def _associations(compared: ComparedTables) -> dict[str, Any]:
     true, released = (associations(table, names) for table in (compared.binned, compared.released))
     pairs = np.tril_indices(len(names), -1)
     return {
-        "measure": "Cramer's V of at most 20 bins",
+        "measure": "Cramer's V in at most 20 bins, corrected for the number of records",
         "attributes": list(names),
         "left_out": len(compared.true.schema.names) - len(names),
         "true": true.round(6).tolist(),

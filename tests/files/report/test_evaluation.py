@@ -26,6 +26,7 @@ def result(**changes: Any) -> dict[str, Any]:
     fidelity = {
         "of": "train",
         "records": 12345,
+        "class": None,
         "one_way": distance,
         "two_way": {**distance, "compared": 1000, "available": 4950},
         "test_rows": {"one_way": {"mean": 0.0072}, "two_way": {"mean": 0.01}},
@@ -104,6 +105,19 @@ def test_a_page_is_well_formed_self_contained_and_for_the_owner(found: dict[str,
     assert ("Predicting the class" in page.text) == ("tree" in found)
     assert ("Predicting other attributes" in page.text) == ("targets" in found)
     assert ("By ward" in page.text) == ("by" in found)
+    assert "they are a fixed sample" in page.text
+
+
+def test_many_attributes_are_folded_and_their_heat_maps_are_large() -> None:
+    found = result()
+    one = found["fidelity"]["attributes"][0]
+    found["fidelity"]["attributes"] = [{**one, "name": f"a{number}"} for number in range(30)]
+    names = [f"a{number}" for number in range(30)]
+    matrix = [[0.0] * 30] * 30
+    found["fidelity"]["associations"] |= {"attributes": names, "true": matrix, "released": matrix}
+    page = Page(evaluation_page(found, method="explore", guarantee=""))
+    assert "6 more attributes" in page.text
+    assert "maps large" in {attributes.get("class") for _, attributes in page.tags}
 
 
 def test_the_largest_categories_stand_alone_and_the_others_together() -> None:

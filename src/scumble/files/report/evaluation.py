@@ -13,10 +13,15 @@ from scumble.files.report.svg import box, drawing, line
 from scumble.files.report.text import environment, percent
 
 WAYS = {"one_way": "one attribute", "two_way": "two attributes", "three_way": "three attributes"}
+WITH_CLASS = "two and the class"
 MOST_BARS = 6
 """The most bars of a categorical attribute; all other values share the last."""
 HEIGHT = 56
 """The height of a histogram in pixels."""
+FIRST_ATTRIBUTES = 24
+"""The attributes that are shown at once; the others are folded."""
+LARGE_MAP = 20
+"""A heat map of more attributes gets the width of the page."""
 SMALLEST_SCALE = 0.1
 """The smallest difference of associations that gets the full colour."""
 CELL, LABEL = 10, 92
@@ -38,7 +43,9 @@ def evaluation_page(result: Mapping[str, Any], *, method: str, guarantee: str) -
             classifiers=_classifiers(result),
             targets=[_target(text, each) for text, each in result.get("targets", {}).items()],
             attributes=[multiple(each) for each in fidelity["attributes"]],
+            first=FIRST_ATTRIBUTES,
             maps=heat_maps(fidelity["associations"]),
+            large=len(fidelity["associations"]["attributes"]) > LARGE_MAP,
             groups=result.get("by"),
             longest=max([each["one_way"] for each in result.get("by", {}).get("groups", [])], default=0.0) or 1.0,
             bar=_distance_bar,
@@ -59,6 +66,10 @@ class _Distance(NamedTuple):
     largest_distance: float
     bar: Markup
 
+    @property
+    def sampled(self) -> bool:
+        return self.compared < self.available
+
 
 def _distances(fidelity: Mapping[str, Any]) -> list[_Distance]:
     present = [key for key in WAYS if key in fidelity]
@@ -71,7 +82,7 @@ def _distances(fidelity: Mapping[str, Any]) -> list[_Distance]:
         other = test_rows[key]["mean"] if key in test_rows else None
         lines.append(
             _Distance(
-                name=WAYS[key],
+                name=WITH_CLASS if key == "three_way" and fidelity["class"] is not None else WAYS[key],
                 mean=each["mean"],
                 links_lost=lost,
                 test_rows=other,

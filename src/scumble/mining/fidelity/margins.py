@@ -93,6 +93,11 @@ class BinnedTable:
     def rows(self) -> int:
         return len(next(iter(self.columns.values())).atoms)
 
+    @property
+    def total(self) -> float:
+        """The sum of the weights: how many records the table stands for."""
+        return float(self.rows if self.weights is None else self.weights.sum())
+
     def weighted(self, factors: Floats) -> "BinnedTable":
         """The table with the weight of every row multiplied by a factor; rows of factor zero are left out."""
         here = factors > 0
