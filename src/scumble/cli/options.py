@@ -16,6 +16,14 @@ CSV_PANEL = "How CSV files are written"
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 SchemaFile = Annotated[Path, typer.Option("--schema", help="The schema file.", show_default=False)]
 MethodName = Annotated[str, typer.Option("--method", help=f"One of: {', '.join(m.name for m in METHODS)}.")]
+UsualMethod = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        help=f"One of: {', '.join(m.name for m in METHODS)} (default: diffgen; explore if the schema has no target).",
+        show_default=False,
+    ),
+]
 LedgerFile = Annotated[
     Path | None,
     typer.Option("--ledger", help="The ledger file (default: SCUMBLE_LEDGER, else the user's data folder)."),

@@ -2,19 +2,21 @@
 
 from typing import Any
 
-from scumble.cli.options import Json, MethodName, SchemaFile, with_method_options
+from scumble.cli.options import Json, SchemaFile, UsualMethod, with_method_options
 from scumble.cli.output import print_json, print_table, print_text
 from scumble.flows.plan import plan as plan_release
+from scumble.flows.plan import schema_of
+from scumble.methods import usual_method
 from scumble.model.guarantee import ApproxDP, PureDP, Unit
 from scumble.model.plan import Plan
 
 
 @with_method_options
-def plan(*, schema: SchemaFile, method: MethodName = "diffgen", json: Json = False, parameters: dict[str, Any]) -> None:
+def plan(*, schema: SchemaFile, method: UsualMethod = None, json: Json = False, parameters: dict[str, Any]) -> None:
     """What a release would cost, spend by spend. It reads no data; the table need not exist yet."""
     planned = plan_release(schema=schema, method=method, **parameters)
     if json:
-        print_json({"method": method, **planned.to_json()})
+        print_json({"method": method or usual_method(schema_of(schema)), **planned.to_json()})
     else:
         print_plan(planned)
 

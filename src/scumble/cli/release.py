@@ -11,8 +11,8 @@ from scumble.cli.options import (
     TABLE,
     Json,
     LedgerFile,
-    MethodName,
     SchemaFile,
+    UsualMethod,
     with_csv_options,
     with_method_options,
 )
@@ -32,7 +32,7 @@ def release(
     data: Annotated[str, typer.Argument(help=TABLE, show_default=False)],
     schema: SchemaFile,
     out: Annotated[Path, typer.Option("--out", help="The folder to create.", show_default=False)],
-    method: MethodName = "diffgen",
+    method: UsualMethod = None,
     dataset: Annotated[
         str | None, typer.Option("--dataset", help="The dataset's name in the ledger (default: the file's stem).")
     ] = None,

@@ -8,7 +8,7 @@ from typing import Any
 
 from scumble.errors import InputError
 from scumble.files.schema_file import read_schema
-from scumble.methods import method_and_parameters
+from scumble.methods import method_and_parameters, usual_method
 from scumble.methods.method import Params
 from scumble.methods.persons import plan_release
 from scumble.model.grid import Grid
@@ -51,12 +51,13 @@ def refuse_doubtful(schema: Schema) -> None:
     refuse_alike_booleans(schema)
 
 
-def plan(*, schema: Schema | str | Path, method: str | Params = "diffgen", **parameters: Any) -> Plan:
+def plan(*, schema: Schema | str | Path, method: str | Params | None = None, **parameters: Any) -> Plan:
     """What a release would cost, spend by spend. It reads no data; the table need not exist yet.
 
     `schema` is a `Schema` or the path of a schema file. `method` is the name of a method, with its parameters as
-    keywords, or a value of its parameters, which a type checker checks: `DiffGen(epsilon="1")`. Returns the plan that
-    `release` would reserve. Raises `InputError` if the schema, the method or a parameter is wrong.
+    keywords, or a value of its parameters, which a type checker checks: `DiffGen(epsilon="1")`; by default `diffgen`,
+    or `explore` if the schema has no target. Returns the plan that `release` would reserve. Raises `InputError` if the
+    schema, the method or a parameter is wrong.
 
     >>> from scumble import Attribute, Histograms, Outside, Schema, Tree
     >>> yes = Tree.flat(["no", "yes"])
@@ -64,7 +65,7 @@ def plan(*, schema: Schema | str | Path, method: str | Params = "diffgen", **par
     >>> plan(schema=Schema(attributes=attributes, target="ill"), method=Histograms(epsilon="1"))
     <Plan: PureDP with epsilon 1, 1 spend, unit add-remove>
     """
-    chosen, settings = method_and_parameters(method, parameters)
     public = schema_of(schema)
+    chosen, settings = method_and_parameters(method or usual_method(public), parameters)
     refuse_doubtful(public)
     return plan_release(chosen, public, settings)

@@ -21,7 +21,7 @@ from scumble.flows.charge import aborting, charged_rows, check_accepted, reporti
 from scumble.flows.count_warnings import count_warnings
 from scumble.flows.plan import refuse_doubtful, schema_of
 from scumble.flows.progress import Progress
-from scumble.methods import method_and_parameters
+from scumble.methods import method_and_parameters, usual_method
 from scumble.methods.method import Method, Params
 from scumble.methods.persons import plan_release, run_release
 from scumble.model.display import Displayed, Summary
@@ -97,7 +97,7 @@ def release(
     *,
     schema: Schema | str | Path,
     out: str | Path,
-    method: str | Params = "diffgen",
+    method: str | Params | None = None,
     dataset: str | None = None,
     ledger: str | Path | None = None,
     engine: str = "memory",
@@ -127,7 +127,7 @@ def release(
     with reporting_charge() as charge:
         public = schema_of(schema)
         refuse_doubtful(public)
-        chosen, settings = method_and_parameters(method, parameters)
+        chosen, settings = method_and_parameters(method or usual_method(public), parameters)
         planned = plan_release(chosen, public, settings)
         check_accepted(planned.guarantee, accept)
         dialect = Dialect(delimiter=delimiter, encoding=encoding, multiline=multiline)

@@ -16,6 +16,7 @@ from scumble.methods.mdav.method import I_MDAV, IMDAV, MDAV, PLAIN, S_MDAV, SMDA
 from scumble.methods.method import Method, Params
 from scumble.methods.microaggregate.method import MicroaggregateMethod
 from scumble.methods.microaggregate.parameters import Microaggregate
+from scumble.model.schema import Schema
 
 __all__ = [
     "IMDAV",
@@ -31,6 +32,7 @@ __all__ = [
     "Plain",
     "method_and_parameters",
     "method_named",
+    "usual_method",
 ]
 
 METHODS: tuple[Method, ...] = (
@@ -50,6 +52,11 @@ def method_named(name: str) -> Method:
         if method.name == name:
             return method
     raise InputError(f"Unknown method {name!r}. Available: {', '.join(method.name for method in METHODS)}.")
+
+
+def usual_method(schema: Schema) -> str:
+    """The name of the method that is used if none is named: `diffgen` for a class, `explore` without one."""
+    return "explore" if schema.target is None else "diffgen"
 
 
 def method_and_parameters(method: str | Params, values: Mapping[str, Any]) -> tuple[Method, Params]:

@@ -105,4 +105,4 @@ class Method(Protocol):
 
 def require_target(schema: Schema, method: str) -> None:
     if schema.target is None:
-        raise InputError(f"{method} needs a class to predict. Add `target:` to the schema.")
+        raise InputError(f"{method} needs a class to predict. Add `target:` to the schema, or use explore.")
