@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scumble.files.schema_file import parse_schema
 from scumble.methods.diffgen.detail.class_totals import class_totals
 from scumble.methods.diffgen.detail.combinations import Combination
-from scumble.methods.diffgen.detail.residuals import CERTAIN, ResidualChoice, ResidualSums
+from scumble.methods.diffgen.detail.residuals import CERTAIN, ResidualChoice, ResidualSums, _residuals
 from scumble.methods.diffgen.detail.shrinkage import consistent
 from scumble.methods.diffgen.detail.slopes import LARGEST_LIMIT, OverlapSums, SlopeSums
 from scumble.methods.diffgen.detail.spends import table_shares
@@ -122,3 +122,12 @@ def test_the_largest_epsilon_can_be_planned(records: int | str) -> None:
     )
     given = DiffGen(epsilon=1000) if records == "auto" else DiffGen(epsilon=1000, records=int(records))
     assert DiffGenMethod().plan(schema, given).notes
+
+
+@given(st.lists(st.integers(-10_000, 10_000) | st.integers(-(2**33), 2**33), min_size=1), st.integers(0, 1))
+def test_the_table_of_two_classes_has_the_probabilities_that_are_computed_for_more(odds: list[int], label: int) -> None:
+    labels = np.full(len(odds), label, dtype=np.uint8)
+    impossible = np.full(len(odds), -(2**34))
+    of_two = _residuals(np.array([odds]), labels)
+    of_three = _residuals(np.array([odds, impossible]), labels)
+    assert of_two[0].tolist() == of_three[0].tolist() and not of_three[1].any()

@@ -5,13 +5,14 @@ Sensitivities are proved in PROOF.md, section 3.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from scumble.compiled import compiled
 from scumble.methods.diffgen.detail.combinations import Combination
-from scumble.methods.diffgen.detail.evaluation import softmax
+from scumble.methods.diffgen.detail.evaluation import LOG_ODDS_UNIT, softmax
 from scumble.methods.diffgen.detail.joint_tables import joint_tables
 from scumble.methods.diffgen.detail.records import Records
 from scumble.methods.diffgen.detail.terms import LogOddsModel
@@ -21,6 +22,8 @@ from scumble.privacy.query import RowChoice, RowMeasurement, Sensitivity, Summed
 
 CERTAIN = 1024
 """Class probabilities of a record are whole multiples of 1/1024 that add up to one."""
+SURE = 8 * LOG_ODDS_UNIT
+"""With two classes, a probability whose log-odds are further from zero is rounded to zero or one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,8 +93,20 @@ def _residuals(relative: Integers, labels: Any) -> Integers:
     of 1/1024. `relative` are log-odds relative to those of the first class. The residuals of all classes add up to
     zero."""
     residuals = np.empty(relative.shape, dtype=np.int64)
-    _subtract(relative, labels, residuals)
+    if len(relative) == 1:
+        _subtract_of_two(relative[0], labels, _expected_of_two(), residuals[0])
+    else:
+        _subtract(relative, labels, residuals)
     return residuals
+
+
+@cache
+def _expected_of_two() -> Integers:
+    """The expected probability of the second of two classes, for each of its log-odds from -SURE to SURE."""
+    relative = np.arange(-SURE, SURE + 1)[np.newaxis]
+    residuals = np.empty(relative.shape, dtype=np.int64)
+    _subtract(relative, np.zeros(relative.shape[1], dtype=np.uint8), residuals)
+    return -residuals[0]
 
 
 def _of_all_classes(sums: Integers) -> Integers:
@@ -116,6 +131,13 @@ def _subtract(relative: Any, labels: Any, residuals: Any) -> None:
             residuals[likeliest - 1, row] -= left
         if labels[row] > 0:
             residuals[labels[row] - 1, row] += CERTAIN
+
+
+@compiled
+def _subtract_of_two(relative: Any, labels: Any, expected: Any, residuals: Any) -> None:
+    for row in range(len(relative)):
+        place = min(max(relative[row], -SURE), SURE) + SURE
+        residuals[row] = CERTAIN * labels[row] - expected[np.uint64(place)]
 
 
 @compiled
