@@ -23,6 +23,7 @@ from scumble.auditing.neighbours import CodedRows, candidate_pairs
 from scumble.auditing.single_answers import one_count
 from scumble.auditing.transcripts.noise_laws import NoiseLaw, NoiseMechanism
 from scumble.auditing.transcripts.observed_draws import DrawOutcome, SampleOutcome, observed_opendp
+from scumble.methods.explore.method import Explore, ExploreMethod
 from scumble.methods.histograms.method import Histograms, HistogramsMethod
 from scumble.model.counts import Integers
 from scumble.model.guarantee import ApproxDP
@@ -127,6 +128,10 @@ def test_the_rho_of_gaussian_noise_is_reached(order: float) -> None:
 def test_a_method_under_delta_satisfies_the_laws(schema: Schema) -> None:
     assert isinstance(METHOD.plan(schema, Histograms(epsilon="1", delta="1e-9")).guarantee, ApproxDP)
     check_method(METHOD, schema, Histograms(epsilon="1", delta="1e-9"))
+
+
+def test_a_method_that_chooses_and_divides_satisfies_the_laws_under_delta() -> None:
+    check_method(ExploreMethod(), ADDED, Explore(epsilon="1", delta="1e-9"))
 
 
 def test_sampling_does_not_refute_gaussian_noise_and_refutes_a_quarter_of_it() -> None:

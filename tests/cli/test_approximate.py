@@ -47,7 +47,7 @@ def test_a_release_is_verified_loaded_and_told_apart(folder: Path) -> None:
     report = " ".join((folder / "out" / "report.html").read_text().split())
     assert "This is approximate, not pure, differential privacy" in report
     assert "plus δ = 1e-9" in report and "ε and δ together allow 0.0149730576735" in report
-    assert "charged 1 and a δ of 0.000000001" in report
+    assert "charged 1 and a δ of 1e-9" in report
     loaded = api.load_release(folder / "out")
     assert isinstance(loaded.plan.guarantee, api.ApproxDP)
     assert loaded.plan.guarantee.delta == Fraction(1, 10**9)

@@ -92,7 +92,9 @@ def test_pure_releases_write_the_entries_of_earlier_versions(ledger: Ledger) -> 
 def test_the_negligible_delta_of_a_joint_release_is_added_and_needs_no_grant(ledger: Ledger) -> None:
     reserve(ledger, PURE)
     ledger.grant("adult", Fraction(3), "a joint release")
-    assert reserve(ledger, JOINT).spent_delta == JOINT.delta
+    receipt = reserve(ledger, JOINT)
+    assert receipt.spent_delta == JOINT.delta
+    assert receipt.text.startswith("1 and delta 8.68e-19: 2 of 3 and delta 8.68e-19 of 8.68e-19 spent, ")
     with pytest.raises(BudgetError, match="needs a delta of 1e-9"):
         reserve(ledger, APPROX)
     ledger.grant("adult", Fraction(3), "Gaussian noise", delta=DELTA + JOINT.delta)

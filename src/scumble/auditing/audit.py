@@ -16,7 +16,7 @@ from scumble.flows.plan import schema_of
 from scumble.flows.progress import Progress
 from scumble.methods import Params, method_and_parameters
 from scumble.methods.method import Method
-from scumble.model.budget import budget_text, delta_text, parse_budget
+from scumble.model.budget import budget_text, parse_budget, short_delta
 from scumble.model.guarantee import Unit, Unproven, delta_of
 from scumble.model.schema import Schema
 
@@ -69,7 +69,7 @@ class Finding:
     @property
     def declared_text(self) -> str:
         """The declared epsilon and, if there is one, the declared delta."""
-        return budget_text(self.declared) + (f" and delta {delta_text(self.delta)}" if self.delta else "")
+        return budget_text(self.declared) + (f" and delta {short_delta(self.delta)}" if self.delta else "")
 
     @property
     def sentence(self) -> str:

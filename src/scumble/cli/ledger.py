@@ -8,7 +8,7 @@ import typer
 from scumble.cli.options import Json, LedgerFile
 from scumble.cli.output import out, print_json, print_table, print_text
 from scumble.errors import InputError
-from scumble.model.budget import budget_text, delta_text, parse_budget, parse_delta
+from scumble.model.budget import budget_text, parse_budget, parse_delta, short_delta
 from scumble.privacy.ledger import Ledger
 from scumble.privacy.ledger_file import default_path
 from scumble.privacy.ledger_statement import LedgerStatement
@@ -71,7 +71,7 @@ def grant(
         granted = {} if total is None else {"ceiling_delta": budget_text(total)}
         print_json({"dataset": name, "ceiling": budget_text(amount), **granted, "reason": reason})
     else:
-        also = "" if total is None else f", and that of delta {delta_text(total)}"
+        also = "" if total is None else f", and that of delta {short_delta(total)}"
         out.print(f"{name}: the ceiling is now {budget_text(amount)}{also}.")
 
 

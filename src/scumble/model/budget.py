@@ -1,6 +1,6 @@
 """Exact budgets: every epsilon, delta and rho is a `Fraction`, read from text and written back without loss."""
 
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_CEILING, Context, Decimal, InvalidOperation
 from fractions import Fraction
 
 from scumble.errors import InputError
@@ -11,6 +11,7 @@ Budget = str | int | float | Decimal | Fraction
 LARGEST = Fraction(1000)
 SMALLEST = Fraction(1, 10**9)
 LARGEST_DELTA, SMALLEST_DELTA = Fraction(1, 1000), Fraction(1, 10**30)
+SHORT = 12
 FAR = 100
 """Larger powers of ten cannot be budgets, and exact arithmetic with them would be very slow."""
 
@@ -118,3 +119,16 @@ def delta_text(delta: Fraction) -> str:
         return budget_text(delta)
     point = "." if len(significant) > 1 else ""
     return f"{significant[0]}{point}{significant[1:]}e{len(digits) - 61}"
+
+
+def short_delta(delta: Fraction) -> str:
+    """A delta for display: exact if that is short, else rounded up to three digits.
+
+    >>> short_delta(Fraction(1, 10**9)), short_delta(Fraction(1, 2**80))
+    ('1e-9', '8.28e-25')
+    """
+    exact = delta_text(delta)
+    if len(exact) <= SHORT:
+        return exact
+    up = Context(prec=3, rounding=ROUND_CEILING)
+    return delta_text(Fraction(up.divide(Decimal(delta.numerator), Decimal(delta.denominator))))

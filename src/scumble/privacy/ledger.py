@@ -24,7 +24,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from scumble.errors import Abort, BudgetError, InputError
-from scumble.model.budget import budget_text, delta_text
+from scumble.model.budget import budget_text, short_delta
 from scumble.model.guarantee import Guarantee, JointDP, Unit, persons_of
 from scumble.model.guarantee_json import from_json, to_json
 from scumble.privacy.ledger_charge import Cost, charge, why_charged
@@ -207,10 +207,10 @@ class Ledger:
                     f"refunded. Grant a ceiling of {budget_text(account.spent)} or more, not {budget_text(ceiling)}."
                 )
             if delta is not None and delta < account.spent_delta:
-                spent = delta_text(account.spent_delta)
+                spent = short_delta(account.spent_delta)
                 raise InputError(
                     f"The dataset {dataset!r} has already spent a delta of {spent}, and nothing is ever refunded. "
-                    f"Grant a delta of {spent} or more, not {delta_text(delta)}."
+                    f"Grant a delta of {spent} or more, not {short_delta(delta)}."
                 )
             granted = {"ceiling": budget_text(ceiling), **_delta("ceiling_delta", delta or Fraction(0))}
             self._append("grant", dataset, {**granted, "reason": reason.strip()})

@@ -15,7 +15,7 @@ from typing import Any
 from scumble.errors import CheckError, InputError
 from scumble.foreign.documents import parse_json
 from scumble.foreign.numbers import parse_fraction
-from scumble.model.budget import budget_text, delta_text
+from scumble.model.budget import budget_text, short_delta
 from scumble.model.guarantee import JointDP, Unit
 from scumble.model.guarantee_json import from_json
 from scumble.privacy.ledger_charge import Cost, charge
@@ -88,13 +88,11 @@ def no_room(dataset: str, account: Account, price: Cost, why: str) -> tuple[str,
         return refusal, enough
     has = "allows no delta"
     if account.ceiling_delta:
-        has = (
-            f"has spent {delta_text(account.spent_delta)} of its ceiling of delta, {delta_text(account.ceiling_delta)}"
-        )
-    refusal += (
-        f" It {has}, and this release needs a delta of {delta_text(price.delta)}. Leave out --delta, or grant it."
-    )
-    return refusal, f"{enough} --delta {delta_text(account.spent_delta + price.delta)}"
+        spent, ceiling = short_delta(account.spent_delta), short_delta(account.ceiling_delta)
+        has = f"has spent {spent} of its ceiling of delta, {ceiling}"
+    needs = f"this release needs a delta of {short_delta(price.delta)}"
+    refusal += f" It {has}, and {needs}. Leave out --delta, or grant it."
+    return refusal, f"{enough} --delta {short_delta(account.spent_delta + price.delta)}"
 
 
 def canonical(value: object) -> str:

@@ -10,7 +10,7 @@ from json import loads
 from pathlib import Path
 from typing import Any
 
-from scumble.model.budget import budget_text, delta_text
+from scumble.model.budget import budget_text, short_delta
 from scumble.model.display import Displayed, Listing, Summary, plural
 from scumble.model.guarantee import Unit
 from scumble.privacy.ledger_entries import Account, Entry
@@ -37,13 +37,14 @@ class StatedEntry:
         """The main content, in a few words."""
         content = self.content
         if "charged" in content:
-            delta = f" and delta {delta_text(Fraction(content['charged_delta']))}" if "charged_delta" in content else ""
-            return f"{content['method']}, charged {content['charged']}{delta}"
+            return f"{content['method']}, charged {content['charged']}{self._delta_text('charged_delta')}"
         if "ceiling" in content:
-            delta = f" and delta {delta_text(Fraction(content['ceiling_delta']))}" if "ceiling_delta" in content else ""
             reason = f", {content['reason']}" if "reason" in content else ""
-            return f"ceiling {content['ceiling']}{delta}{reason}"
+            return f"ceiling {content['ceiling']}{self._delta_text('ceiling_delta')}{reason}"
         return {"rows": "rows read", "settle": "release published"}.get(self.kind, "")
+
+    def _delta_text(self, name: str) -> str:
+        return f" and delta {short_delta(Fraction(self.content[name]))}" if name in self.content else ""
 
     def to_json(self) -> dict[str, Any]:
         """The entry as plain data."""
@@ -88,7 +89,7 @@ class StatedAccount:
         balance = f"{budget_text(self.spent)} of {budget_text(self.ceiling)} spent"
         if not self.ceiling_delta:
             return balance
-        return f"{balance}, delta {delta_text(self.spent_delta)} of {delta_text(self.ceiling_delta)} spent"
+        return f"{balance}, delta {short_delta(self.spent_delta)} of {short_delta(self.ceiling_delta)} spent"
 
     @property
     def listing(self) -> Listing:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from scumble.model.budget import budget_text, delta_text
+from scumble.model.budget import budget_text, short_delta
 from scumble.privacy.ledger_entries import Reservation
 
 
@@ -39,7 +39,7 @@ class Receipt:
         entry = f"ledger entry {self.entry[:12]}"
         if not self.ceiling_delta:
             return f"{charged}: {spent} of {ceiling} spent, {entry}"
-        more, total, most = (delta_text(each) for each in (self.charged_delta, self.spent_delta, self.ceiling_delta))
+        more, total, most = (short_delta(each) for each in (self.charged_delta, self.spent_delta, self.ceiling_delta))
         return f"{charged} and delta {more}: {spent} of {ceiling} and delta {total} of {most} spent, {entry}"
 
     def to_json(self) -> dict[str, str]:

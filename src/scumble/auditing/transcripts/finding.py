@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from scumble.model.budget import budget_text, delta_text
+from scumble.model.budget import budget_text, short_delta
 from scumble.model.guarantee import Unit
 
 
@@ -30,7 +30,7 @@ class TranscriptFinding:
     @property
     def sentence(self) -> str:
         """The result in one or two sentences."""
-        delta = "" if self.delta is None else f" and delta {delta_text(self.delta)}"
+        delta = "" if self.delta is None else f" and delta {short_delta(self.delta)}"
         declared = f"{self.name} declares epsilon {budget_text(self.epsilon)}{delta}"
         if self.violation:
             return f"REFUTED: {declared}. {self.violation}"

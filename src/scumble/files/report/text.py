@@ -3,12 +3,13 @@
 import json
 import math
 import re
+from fractions import Fraction
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
-from scumble.model.budget import budget_text, delta_text
+from scumble.model.budget import budget_text, delta_text, short_delta
 
 
 @cache
@@ -25,6 +26,7 @@ def environment() -> Environment:
     made.filters |= {
         "budget": budget_text,
         "delta": delta_text,
+        "short_delta": lambda text: short_delta(Fraction(text)),
         "percent": percent,
         "whole": whole,
         "significant": significant,

@@ -6,7 +6,7 @@ the attributes to a forest, then further pairs, and triples with the class, that
 rows are drawn from the graphical model that fits all noisy tables best.
 """
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -55,6 +55,7 @@ class ExploreMethod:
     name = "explore"
     summary = "Rows drawn from a model of privately chosen tables of one to three attributes, for any question."
     parameters = Explore
+    transcribed: ClassVar[tuple[dict[str, Any], ...]] = ({"delta": "1e-9"},)
 
     def plan(self, schema: Schema, parameters: Explore) -> Plan:
         guarantee = guarantee_for(epsilon=parameters.epsilon, delta=parameters.delta, unit=schema.unit)
