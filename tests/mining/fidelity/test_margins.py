@@ -15,9 +15,8 @@ from scumble.mining.benchmark.sample import Sample
 from scumble.mining.fidelity.margins import (
     MOST_MARGINS,
     BinnedTable,
-    fixed_sample,
+    compared_margins,
     margin_distances,
-    margins_of,
 )
 from scumble.mining.fidelity.one_way import columns_of, one_way_distances
 from scumble.mining.fidelity.public_bins import USUAL_BINS
@@ -165,20 +164,27 @@ def test_a_table_without_records_is_as_far_as_can_be() -> None:
 
 
 def test_three_ways_are_with_the_class_if_there_is_one() -> None:
-    names = [f"a{number}" for number in range(20)]
-    assert len(margins_of(names, 3, "a7")) == 19 * 18 // 2
-    assert all(each[-1] == "a7" and "a7" not in each[:-1] for each in margins_of(names, 3, "a7"))
-    assert len(margins_of(names, 3, None)) == 1140
-    assert margins_of(names[:2], 3, None) == []
-    assert margins_of(names[:2], 3, "a1") == []
+    names = [f"a{number}" for number in range(15)]
+    found, available = compared_margins(names, 3, "a7")
+    assert len(found) == len(set(found)) == available == 14 * 13 // 2
+    assert all(each[-1] == "a7" and "a7" not in each[:-1] for each in found)
+    assert compared_margins(names, 3, None) == (list(combinations(names, 3)), 455)
+    assert compared_margins(names, 2, "a7") == (list(combinations(names, 2)), 105)
+    for target in (None, "a1"):
+        assert compared_margins(names[:2], 3, target) == ([], 0)
 
 
-def test_a_sample_of_margins_is_fixed_and_even() -> None:
-    """Each attribute is expected in 3/20 of the sample, give or take: 1,000 of 1,140 triples."""
-    every = margins_of([f"a{number}" for number in range(20)], 3, None)
-    chosen = fixed_sample(every, MOST_MARGINS)
-    assert len(chosen) == MOST_MARGINS
-    assert chosen == fixed_sample(list(every), MOST_MARGINS)
-    assert chosen == [each for each in every if each in set(chosen)]
-    few = Counter(name for each in fixed_sample(every, 300) for name in each)
-    assert all(20 < few[name] < 70 for name in few) and len(few) == 20
+@pytest.mark.parametrize(("ways", "target"), [(2, None), (3, None), (3, "a7")])
+def test_a_sample_of_margins_is_fixed_and_even(ways: int, target: str | None) -> None:
+    """Each attribute is in about the same number of the thousand margins, also of very many attributes."""
+    names = [f"a{number}" for number in range(60)]
+    chosen, available = compared_margins(names, ways, target)
+    assert len(chosen) == len(set(chosen)) == MOST_MARGINS < available
+    assert all(len(set(each)) == ways for each in chosen)
+    assert compared_margins(list(names), ways, target) == (chosen, available)
+    often = Counter(name for each in chosen for name in each if name != target)
+    expected = MOST_MARGINS * (ways - (target is not None)) / (60 - (target is not None))
+    assert set(often) == set(names) - {target}
+    assert all(expected / 2 < number < 2 * expected for number in often.values())
+    many = [f"a{number}" for number in range(5_000)]
+    assert len(compared_margins(many, ways, None)[0]) == MOST_MARGINS

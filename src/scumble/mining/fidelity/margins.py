@@ -19,8 +19,8 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import combinations
-from math import prod
+from itertools import combinations, count
+from math import comb, prod
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,7 @@ from scumble.model.schema import Schema
 from scumble.model.values import recoding
 
 MOST_MARGINS = 1_000
-"""Of more margins, a fixed sample is compared. It depends on the names of the attributes only."""
+"""Of more margins, a fixed sample is compared."""
 
 Names = tuple[str, ...]
 
@@ -172,30 +172,38 @@ def margin_distances(
     """
     found = {}
     for number in ways:
-        every = margins_of(names, number, target)
-        if every:
-            found[number] = margin_distance(released, true, fixed_sample(every, MOST_MARGINS), available=len(every))
+        compared, available = compared_margins(names, number, target)
+        if compared:
+            found[number] = margin_distance(released, true, compared, available=available)
     return found
 
 
-def margins_of(names: Sequence[str], ways: int, target: str | None) -> list[Names]:
-    """The attributes of all margins of so many ways; of three ways, with the class if there is one.
+def compared_margins(names: Sequence[str], ways: int, target: str | None) -> tuple[list[Names], int]:
+    """The attributes of all margins of so many ways, and how many there are; of more than 1,000, a fixed sample.
 
-    >>> margins_of(["age", "job", "ill"], 3, "ill")
-    [('age', 'job', 'ill')]
+    Three-way margins are with the class if there is one. The sample depends on the number of attributes only.
+
+    >>> compared_margins(["age", "job", "ill"], 3, "ill")
+    ([('age', 'job', 'ill')], 1)
     """
-    if ways < 3 or target is None:
-        return list(combinations(names, ways))
-    others = [name for name in names if name != target]
-    return [(*each, target) for each in combinations(others, ways - 1)]
+    always = () if ways < 3 or target is None else (target,)
+    others = [name for name in names if name not in always]
+    number = ways - len(always)
+    available = comb(len(others), number)
+    if available <= MOST_MARGINS:
+        return [(*each, *always) for each in combinations(others, number)], available
+    places = sorted(_sampled(len(others), number, MOST_MARGINS))
+    return [(*(others[place] for place in each), *always) for each in places], available
 
 
-def fixed_sample(margins: Sequence[Names], most: int) -> list[Names]:
-    """At most so many margins, in order: those whose names have the smallest hashes.
-
-    >>> fixed_sample([("a",), ("b",), ("c",)], 2)
-    [('b',), ('c',)]
-    """
-    by_hash = sorted(margins, key=lambda names: hashlib.sha256("\0".join(names).encode()).digest())
-    chosen = set(by_hash[:most])
-    return [each for each in margins if each in chosen]
+def _sampled(size: int, number: int, most: int) -> set[tuple[int, ...]]:
+    """So many different combinations of numbers below a size, evenly distributed, the same in every run."""
+    found: set[tuple[int, ...]] = set()
+    for attempt in count():
+        digest = hashlib.sha256(f"margins {number} {attempt}".encode()).digest()
+        drawn = {int.from_bytes(digest[8 * place : 8 * place + 8]) % size for place in range(number)}
+        if len(drawn) == number:
+            found.add(tuple(sorted(drawn)))
+        if len(found) == most:
+            break
+    return found
