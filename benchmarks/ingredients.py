@@ -86,9 +86,9 @@ def _by_weight(counts: Integers, prior: Floats, deviation: float, **_: Any) -> F
     return (counts + deviation * prior) / (counts.sum(axis=-1, keepdims=True) + deviation)
 
 
-def _all_tables(information: float, attributes: int, classes: int = 2) -> EpsilonShares:
-    best = best_division(information, attributes, classes)
-    return replace(best, tables=attributes, choice=0.0, calibration=max(best.calibration, 0.03))
+def _all_tables(information: float, values: tuple[int, ...], classes: int = 2) -> EpsilonShares:
+    best = best_division(information, values, classes)
+    return replace(best, tables=len(values), choice=0.0, calibration=max(best.calibration, 0.03))
 
 
 def _bins(factor: float) -> Callable[[float, EpsilonShares], int]:

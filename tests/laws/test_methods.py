@@ -57,9 +57,10 @@ def test_every_method_satisfies_the_laws(method: Method, settings: dict[str, Any
         check_method(method, schema, parameters)
 
 
-def close_divisions(information: float, attributes: int, classes: int = 2) -> EpsilonShares:
+def close_divisions(information: float, values: tuple[int, ...], classes: int = 2) -> EpsilonShares:
     """Divisions that change so soon that the noisy count of a handful of records reaches each of them."""
     del classes
+    attributes = len(values)
     every = EpsilonShares(tables=attributes, calibration=0.1)
     divisions = [EpsilonShares(tables=0), every, replace(every, combination=0.05, fit=0.1)]
     if attributes > 1:

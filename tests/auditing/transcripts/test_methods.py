@@ -53,10 +53,10 @@ def test_the_loss_of_many_transcripts_is_within_epsilon(case: TranscriptCase, ep
 
 DIFFGEN = next(method for method in METHODS if method.name == "diffgen")
 ADDED = next(case.schema for case in CASES if len(case.schema.attributes) > 4 and case.schema.unit is Unit.ADD_REMOVE)
-REPLACED = replace(under_replace(ADDED), rows=300, rows_at_most=300)
+REPLACED = replace(under_replace(ADDED), rows=150, rows_at_most=150)
 STAGES = {
     "values alone": (ADDED, {"records": 5}, "1", COUNT_VALUES),
-    "chosen tables": (ADDED, {"records": 300}, "1", CHOOSE_TABLE),
+    "chosen tables": (ADDED, {"records": 150}, "1", CHOOSE_TABLE),
     "combinations and weights": (ADDED, {"records": 40_000}, "1", FIT),
     "values alone, replace": (replace(REPLACED, rows=40, rows_at_most=40), {}, "1", COUNT_VALUES),
     "chosen tables, replace": (REPLACED, {}, "1", CHOOSE_TABLE),

@@ -19,12 +19,13 @@ from scumble.methods.diffgen.division import (
 )
 
 GRID = [10 ** (power / 3) for power in range(24)]
-ATTRIBUTES = [1, 2, 5, 14, 40, 120]
+VALUES = [*((100,) * attributes for attributes in (1, 2, 5, 14, 40, 120)), (2, 5, 40), (3,) * 50]
 
 
 @st.composite
-def divisions(draw: st.DrawFn) -> tuple[int, EpsilonShares]:
-    attributes = draw(st.integers(1, 150))
+def divisions(draw: st.DrawFn) -> tuple[tuple[int, ...], EpsilonShares]:
+    values = tuple(draw(st.lists(st.integers(1, 1000), min_size=1, max_size=150)))
+    attributes = len(values)
     tables = draw(st.integers(0, attributes))
     fit = draw(st.sampled_from(FITS))
     shares = EpsilonShares(
@@ -34,41 +35,44 @@ def divisions(draw: st.DrawFn) -> tuple[int, EpsilonShares]:
         combination=draw(st.sampled_from(COMBINATIONS)) if fit else 0.0,
         fit=fit,
     )
-    return attributes, shares
+    return values, shares
 
 
 @given(divisions(), st.floats(1, 10**7), st.floats(1.01, 100), st.integers(2, 9))
 def test_the_expected_error_of_every_division_falls_as_information_grows(
-    division: tuple[int, EpsilonShares], information: float, factor: float, classes: int
+    division: tuple[tuple[int, ...], EpsilonShares], information: float, factor: float, classes: int
 ) -> None:
-    attributes, shares = division
+    values, shares = division
     if shares.rest <= 0:
         return
-    less, more = (expected_error(each, attributes, shares, classes) for each in (information, factor * information))
+    less, more = (expected_error(each, values, shares, classes) for each in (information, factor * information))
     assert more <= less + 1e-12 and more >= 0
     if shares.tables:
         assert more < less or less < 1e-9
 
 
-@pytest.mark.parametrize("attributes", ATTRIBUTES)
-def test_the_least_expected_error_falls_as_information_grows(attributes: int) -> None:
-    errors = [expected_error(known, attributes, best_division(known, attributes)) for known in GRID]
+@pytest.mark.parametrize("values", VALUES, ids=lambda values: f"{len(values)} attributes")
+def test_the_least_expected_error_falls_as_information_grows(values: tuple[int, ...]) -> None:
+    errors = [expected_error(known, values, best_division(known, values)) for known in GRID]
     assert all(after <= before + 1e-12 for before, after in pairwise(errors))
 
 
 @settings(max_examples=25, deadline=None)
 @given(divisions(), st.sampled_from(GRID))
-def test_no_other_division_is_expected_to_do_better(division: tuple[int, EpsilonShares], information: float) -> None:
-    attributes, shares = division
-    best = best_division(information, attributes)
-    considered = shares.tables <= 12 or shares.tables in (16, 20, 26, 32, MOST_TABLES, attributes)
+def test_no_other_division_is_expected_to_do_better(
+    division: tuple[tuple[int, ...], EpsilonShares], information: float
+) -> None:
+    values, shares = division
+    best = best_division(information, values)
+    considered = shares.tables <= 12 or shares.tables in (16, 20, 26, 32, MOST_TABLES, len(values))
     if shares.rest > 0 and considered:
-        assert expected_error(information, attributes, best) <= expected_error(information, attributes, shares) + 1e-12
+        assert expected_error(information, values, best) <= expected_error(information, values, shares) + 1e-12
 
 
-@pytest.mark.parametrize("attributes", ATTRIBUTES)
-def test_divisions_are_possible_and_use_more_as_information_grows(attributes: int) -> None:
-    found = [best_division(known, attributes) for known in GRID]
+@pytest.mark.parametrize("values", VALUES, ids=lambda values: f"{len(values)} attributes")
+def test_divisions_are_possible_and_use_more_as_information_grows(values: tuple[int, ...]) -> None:
+    attributes = len(values)
+    found = [best_division(known, values) for known in GRID]
     for shares in found:
         assert 0 <= shares.tables <= attributes and shares.rest > 0
         assert (shares.choice > 0) == (0 < shares.tables < attributes)

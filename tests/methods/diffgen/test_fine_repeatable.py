@@ -113,7 +113,7 @@ class FolderAnswers:
 
 CASES = {
     "no tables": ({"epsilon": "0.05"}, 2000),
-    "tables, chosen": ({"epsilon": "1", "records": 500}, 2000),
+    "tables, chosen": ({"epsilon": "1", "records": 150}, 2000),
     "all tables, weights, combinations": ({"epsilon": "5"}, 20_000),
 }
 

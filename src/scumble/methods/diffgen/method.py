@@ -105,7 +105,7 @@ class DiffGenMethod:
         *({"rounds": 2, "selection": "published", "score": score} for score in ("max", "infogain")),
     )
     """The modes that `scumble audit` checks."""
-    transcribed: ClassVar[tuple[dict[str, Any], ...]] = ({"detail": "no"}, {"records": 300}, {"records": 40_000})
+    transcribed: ClassVar[tuple[dict[str, Any], ...]] = ({"detail": "no"}, {"records": 150}, {"records": 40_000})
     """Further modes under the transcript check, which is cheaper: some records lead to chosen tables, and many to
     combinations and weights."""
 

@@ -26,7 +26,7 @@ from scumble.methods.diffgen.detail.binning import FEWEST_BINS, MOST_BINS, is_bi
 from scumble.methods.diffgen.detail.class_totals import LEAST_VARIANCE
 from scumble.methods.diffgen.detail.measure import CALIBRATION_GROUPS, LEAST_INFORMATION
 from scumble.methods.diffgen.detail.spends import CALIBRATE, COUNT_TABLE, count_label
-from scumble.methods.diffgen.division import INTERACTION_EFFECT
+from scumble.methods.diffgen.division import INTERACTIONS
 from scumble.methods.diffgen.settings import DetailSettings, detail_settings, information
 from scumble.model.domain import Domain
 from scumble.model.guarantee import Unit
@@ -113,8 +113,8 @@ class Learnable:
 def regime_of(schema: Schema, settings: DetailSettings, known: float) -> Regime:
     """The regime of a division, with the information `known`.
 
-    Interactions can be learned if one with the effect `INTERACTION_EFFECT` is found at least half of the time
-    (`division.expected_error`).
+    Interactions can be learned if one with the smallest effect of `division.INTERACTIONS` is found at least half of the
+    time (`division.expected_error`).
     """
     attributes = len(schema.predictors)
     if not settings.tables or known < LEAST_TO_LEARN:
@@ -123,7 +123,7 @@ def regime_of(schema: Schema, settings: DetailSettings, known: float) -> Regime:
         return Regime.FEW_ATTRIBUTES
     candidates = max(attributes * (attributes - 1) / 2, 1) + 1
     choosing = known * len(schema.classes) / 2 * float(settings.combination_share)
-    seen = choosing * INTERACTION_EFFECT >= 2 * log(candidates)
+    seen = choosing * min(INTERACTIONS) >= 2 * log(candidates)
     every = settings.tables == attributes and settings.fit_share > 0
     return Regime.ALL_ATTRIBUTES if every and seen else Regime.MOST_ATTRIBUTES
 

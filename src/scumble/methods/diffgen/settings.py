@@ -86,7 +86,8 @@ def detail_settings(schema: Schema, epsilon: Fraction, records: int) -> DetailSe
     from scumble.methods.diffgen.detail.binning import is_binned
 
     known = information(schema, epsilon, records)
-    shares = best_division(max(known, 1.0), len(schema.predictors), len(schema.classes))
+    values = tuple(attribute.domain.size for attribute in schema.predictors)
+    shares = best_division(max(known, 1.0), values, len(schema.classes))
     bins = best_bins(known, shares)
     chosen = shares.tables < len(schema.predictors)
     counted = chosen or any(is_binned(attribute.domain, bins) for attribute in schema.predictors)

@@ -63,7 +63,7 @@ group that much: an attribute that repeats an earlier one then adds nothing."""
 BINS_TO_CHOOSE_BY = 4
 """An attribute with more values is chosen by its residuals in about so many bins: sums of many records stand out."""
 BINS_TO_COMBINE, LARGEST_COMBINATION = 5, 128
-"""Attributes are combined in about so many bins each, and in at most so many combinations of bins."""
+"""Attributes are combined in at most about so many bins each, and in at most so many combinations of bins."""
 BINS_ALONE = 20
 """An attribute whose own effect differs from what was measured is a candidate, too, in about so many bins."""
 NO_FALSE_COMBINATION = 1.5
@@ -167,6 +167,9 @@ class _Measuring(Measured):
         """Calibrate the model, whose slope is expected to be this. Done before combinations and weights, and after."""
         if not self.tables:
             return
+        if not self.settings.calibration_share:
+            self.model = scaled_terms(self.model, slope)
+            return
         draft = self.draft()
         log_odds = self.model.log_odds(draft.codes)
         groups = LogOddsGroups.by_quantiles(log_odds, CALIBRATION_GROUPS)
@@ -254,7 +257,8 @@ class _Measuring(Measured):
         groups = [*((place,) for place in everything), *combinations(combined, 2)]
         for each in self.chosen:
             groups += [tuple(sorted({*each, other})) for other in everything if len(each) > 1]
-        few = [self.alone(place, BINS_TO_COMBINE) for place in everything]
+        price = float(self.holder.plan.price(left)) / 2
+        few = [self.alone(place, self._bins_to_combine(price)) for place in everything]
         alone = [self.alone(place, BINS_ALONE) for place in everything]
         candidates = tuple(
             alone[group[0]] if len(group) == 1 else _combined([few[place] for place in group])
@@ -266,7 +270,6 @@ class _Measuring(Measured):
         bound = 2 * CERTAIN * self._changes
         choosing = CHOOSE_FURTHER if self.chosen else CHOOSE_COMBINATION
         scale = 2 * bound / float(self.holder.plan.price(choosing))
-        price = float(self.holder.plan.price(left)) / 3
         head_start = scale * (log(len(candidates)) + NO_FALSE_COMBINATION)
         classes = len(self.schema.classes)
         handicaps = tuple(
@@ -277,6 +280,12 @@ class _Measuring(Measured):
         index = self.holder.choose_in_parts(query, spend=choosing)[0]
         self.document.append({"chosen": [self.names[place] for place in places_of(candidates, index)]})
         return candidates[index] if index < len(candidates) else None
+
+    def _bins_to_combine(self, price: float) -> int:
+        """About how many bins each of two attributes should have: as in `best_bins`, the combinations of two attributes
+        are as many as the square root of the information that the price gives."""
+        known = 2 * price * max(float(class_totals(self.totals).sum()), 1.0) / len(self.schema.classes)
+        return min(max(int(known**0.25), 2), BINS_TO_COMBINE)
 
     @property
     def _changes(self) -> int:

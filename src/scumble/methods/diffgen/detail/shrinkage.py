@@ -5,7 +5,7 @@ combinations of attributes are shrunk toward what the model already expects for 
 evidence is not counted twice.
 """
 
-from math import sqrt
+from math import log, sqrt
 
 import numpy as np
 
@@ -86,19 +86,24 @@ def shrunk(
 ) -> Floats:
     """Class probabilities from noisy counts by class, shrunk toward a prior.
 
-    A difference to the prior keeps the fraction s / (s + n), as in linear regression with a prior. n is the variance
-    that noise and sampling error give it. s is the variance of true differences: the usual variance, plus
+    The difference of a class to the prior keeps the fraction s / (s + n), as in linear regression with a prior. n is
+    the variance that noise and sampling error give it. s is the variance of true differences: the usual variance, plus
     `observed_weight` times the squared observed difference, because a few values change the probabilities by far more
     than is usual.
+
+    Among many classes, the largest difference that noise alone gives is larger: of k classes, 2 log(k / 2) n of each
+    squared difference is taken for noise. And a rare class differs by at most about its own probability, so the usual
+    variance is at most that squared, divided by k - 1. Otherwise noise in rare classes would add up over the tables.
     """
+    classes = prior.shape[-1]
     counts = np.maximum(counts, 0).astype(np.float64)
     size = counts.sum(axis=-1, keepdims=True)
     difference = counts - size * prior
-    vary = (prior * (1 - prior)).sum(axis=-1, keepdims=True)
-    of_noise = (np.square(1 - prior) + (prior.shape[-1] - 1) * np.square(prior)).sum(axis=-1, keepdims=True)
-    noise = np.square(deviation) * of_noise + size * vary + 1e-9
-    observed = np.square(difference).sum(axis=-1, keepdims=True)
-    signal = np.square(size) * usual_variance * vary + observed_weight * observed
+    of_noise = np.square(1 - prior) + (classes - 1) * np.square(prior)
+    noise = np.square(deviation) * of_noise + size * prior * (1 - prior) + 1e-9
+    observed = np.maximum(np.square(difference) - 2 * log(classes / 2) * noise, 0.0)
+    usual = np.minimum(usual_variance * prior * (1 - prior), np.square(prior) / (classes - 1))
+    signal = np.square(size) * usual + observed_weight * observed
     kept = signal / (signal + noise) / np.maximum(size, 1)
     return _normalized(np.maximum(prior + kept * difference, SMALLEST_PROBABILITY))
 
