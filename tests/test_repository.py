@@ -19,7 +19,7 @@ PACKAGE = ROOT / "src" / "scumble"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # The rooms of the package and what each may import besides itself. `scumble` is the package's own __init__.
-BELOW_PRIVACY = {"compiled", "errors", "foreign", "model"}
+BELOW_PRIVACY = {"compiled", "errors", "foreign", "interrupts", "locked_folders", "model"}
 BELOW_METHODS = BELOW_PRIVACY | {"privacy"}
 BELOW_FLOWS = BELOW_METHODS | {"sources", "engines", "mining", "querying", "files", "methods", "joint"}
 ABOVE_FLOWS = BELOW_FLOWS | {"flows", "charts", "datasets", "scumble"}
@@ -27,12 +27,14 @@ ALLOWED_ROOMS: dict[str, set[str]] = {
     "compiled": set(),
     "errors": set(),
     "foreign": {"errors"},
+    "interrupts": {"errors"},
+    "locked_folders": {"interrupts"},
     "charts": set(),
     "model": {"errors", "foreign"},
     "sources": BELOW_PRIVACY,
     "engines": BELOW_PRIVACY | {"sources"},
     "mining": BELOW_PRIVACY,
-    "files": {"errors", "foreign", "model", "sources"},
+    "files": {"errors", "foreign", "interrupts", "locked_folders", "model", "sources"},
     "privacy": BELOW_PRIVACY,
     "querying": BELOW_PRIVACY | {"mining"},
     "methods": BELOW_METHODS,

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from scumble.errors import InputError, ScumbleError
-from scumble.files.atomic_folder import GRACE_SECONDS, PREFIX, staging
+from scumble.files.atomic_folder import PREFIX, staging
+from scumble.locked_folders import GRACE_SECONDS
 
 RUN = """
 import sys, time

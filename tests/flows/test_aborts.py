@@ -56,7 +56,7 @@ READING_BACK = {
     "files/kinds/__init__.py": {"kind_named"},
     "files/kinds/blurred.py": {"BlurredKind.verify"},
     "files/kinds/cells.py": {"CellsKind.read", "CellsKind.verify"},
-    "files/kinds/documents.py": {"read_documents", "_refuse"},
+    "files/kinds/documents.py": {"read_documents"},
     "files/kinds/kind.py": {"ReleaseKind.table"},
     "files/kinds/records.py": {"RecordsKind.verify"},
     "files/counts_file.py": {"read_counts", "check_table", "_entries"},

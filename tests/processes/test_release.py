@@ -27,7 +27,8 @@ from command_line import (
 )
 
 from scumble.errors import InputError
-from scumble.files.atomic_folder import GRACE_SECONDS, staging
+from scumble.files.atomic_folder import staging
+from scumble.locked_folders import GRACE_SECONDS
 from scumble.privacy.ledger import Ledger
 
 LIFE = ["open", "reserve", "rows", "settle"]
@@ -188,17 +189,20 @@ def test_an_interrupt_that_duckdb_calls_something_else_is_one(folder: Path, monk
 
 
 LOST = """
-import sys, time
+import os, signal, sys, time
+from scumble import interrupts
 from scumble.cli import _interrupt_again
 
 class Freed:
     def __del__(self):
-        raise KeyboardInterrupt
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(1)
 
 sys.unraisablehook = _interrupt_again
 try:
-    Freed()
-    time.sleep(60)
+    with interrupts.handled():
+        Freed()
+        time.sleep(60)
 except KeyboardInterrupt:
     print("it came")
 """

@@ -1,16 +1,17 @@
 """The command line: one module for each verb, imported when the verb is used."""
 
 import os
-import signal
 import sys
+from contextlib import suppress
 from threading import Timer
-from typing import Any, NoReturn
+from typing import Any
 
 import typer
 
+from scumble import interrupts
 from scumble.cli.output import err
 from scumble.cli.verbs import Verbs
-from scumble.errors import ScumbleError
+from scumble.errors import Interrupted, ScumbleError
 
 INTERRUPTED = 130
 """The exit code of typer after Ctrl-C. This program exits with 1, or with 5 if a release was charged."""
@@ -30,31 +31,53 @@ def main() -> None:
     # Otherwise pydantic searches all installed packages for plugins. scumble uses none.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     sys.unraisablehook = _interrupt_again
+    with interrupts.handled():
+        try:
+            code, message = _run()
+            if code == 0:
+                interrupts.check()
+        except KeyboardInterrupt:
+            code, message = _interrupted()
+        with suppress(KeyboardInterrupt), interrupts.delayed():
+            _print_error(message)
+        sys.exit(code)
+
+
+def _run() -> tuple[int, str]:
+    """Run the verb; its exit code and, if it failed, the message."""
     try:
         code = app(standalone_mode=False)
     except ScumbleError as error:
-        _fail(str(error), error.exit_code)
+        return error.exit_code, str(error)
     except typer.TyperException as error:
-        _fail(_usage(error), error.exit_code)
+        return error.exit_code, _usage(error)
     except (KeyboardInterrupt, typer.Abort):
-        code = INTERRUPTED
+        return _interrupted()
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        _fail(f"The run failed: {place}{error.strerror or error}. Check free disk space and file permissions.")
-    if code == INTERRUPTED:
-        _fail("Interrupted.")
-    sys.exit(code)
+        return 1, f"The run failed: {place}{error.strerror or error}. Check free disk space and file permissions."
+    return _interrupted() if code == INTERRUPTED else (code or 0, "")
+
+
+def _interrupted() -> tuple[int, str]:
+    """The exit code and the message after an interruption that no run reported: it may have come after its end."""
+    interrupts.report()
+    charge = interrupts.last_charge()
+    if charge is None:
+        return 1, "Interrupted."
+    return Interrupted.exit_code if charge.begun else 1, f"Interrupted. {charge}"
 
 
 def _interrupt_again(lost: Any) -> None:
-    """Send Ctrl-C again if it came while a destructor ran, where Python only prints it.
+    """Interrupt again if Ctrl-C came while a destructor ran, where Python only prints it.
 
-    It is sent a little later, because here and in the destructor it would be lost again.
+    It is done a little later, because here and in the destructor it would be lost again. A run that publishes stops at
+    the next `interrupts.check` in any case.
     """
     if not issubclass(lost.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(lost)
         return
-    later = Timer(RESEND_SECONDS, os.kill, (os.getpid(), signal.SIGINT))
+    later = Timer(RESEND_SECONDS, interrupts.resend)
     later.daemon = True
     later.start()
 
@@ -66,9 +89,8 @@ def _usage(error: typer.TyperException) -> str:
     return f"{problem}. See `{context.command_path if context else 'scumble'} --help`." if problem else ""
 
 
-def _fail(message: str, code: int = 1) -> NoReturn:
+def _print_error(message: str) -> None:
     if message:
         from rich.text import Text
 
         err.print(Text.assemble(("error:", "bold red"), " ", message))
-    sys.exit(code)

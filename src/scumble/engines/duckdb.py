@@ -1,5 +1,10 @@
 """The DuckDB engine: coded rows in a temporary database file, which may be larger than memory.
 
+The file has no name: it is unlinked as soon as it is open, and all rows are written in one transaction that is never
+committed, so that DuckDB writes no log. However the process ends, the operating system frees the file. Only if the rows
+of persons must be sorted beyond the memory limit, DuckDB writes files with names: into a folder with mode 0700 that is
+locked, removed at the end, and removed by the next run if this one is killed.
+
 DuckDB stores the rows and returns them block by block, within a memory limit. As in every engine, `coding` codes the
 values and `counting` counts them. SQL does neither: so all engines read a value in the same way, and a pass is faster
 than `GROUP BY GROUPING SETS` over all attributes (docs/benchmarks.md).
@@ -7,7 +12,7 @@ than `GROUP BY GROUPING SETS` over all attributes (docs/benchmarks.md).
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +24,19 @@ from scumble.engines.chunked_counts import count_in_chunks
 from scumble.engines.coding import code_blocks, code_type
 from scumble.engines.contributions import NO_KEY, REPEAT_STEP, read_contributions
 from scumble.engines.counting import count_blocks
+from scumble.locked_folders import locked_folder
 from scumble.model.counts import Block, Counts, Tabulation
 from scumble.model.persons import Persons
 from scumble.model.schema import Schema
 
+PREFIX = ".scumble-rows-"
 MEMORY_LIMIT = "1GB"
 BLOCK_ROWS = 1 << 17
 SQL_TYPES = {np.uint8: "UTINYINT", np.uint16: "USMALLINT", np.uint32: "UINTEGER"}
 
 
 class DuckDBEngine:
-    """Keeps the coded table in a temporary database in the folder TMPDIR. `close` deletes it."""
+    """Keeps the coded table in an unnamed temporary database on the disk of the folder TMPDIR. `close` frees it."""
 
     def __init__(self, schema: Schema) -> None:
         import duckdb  # slow to import, and only this engine needs it
@@ -40,18 +47,19 @@ class DuckDBEngine:
             for place, attribute in enumerate(schema.attributes)
         )
         self._rows = 0
-        self._folder = tempfile.TemporaryDirectory(prefix="scumble-")
-        path = Path(self._folder.name)
-        try:
+        self._table = "coded"
+        with ExitStack() as stack:
+            folder = stack.enter_context(locked_folder(Path(tempfile.gettempdir()), PREFIX))
             self._connection = duckdb.connect(
-                str(path / "coded.duckdb"),
-                config={"memory_limit": MEMORY_LIMIT, "temp_directory": str(path / "spill")},
+                str(folder / "coded.duckdb"),
+                config={"memory_limit": MEMORY_LIMIT, "temp_directory": str(folder / "spill")},
             )
+            stack.callback(self._connection.close)
+            (folder / "coded.duckdb").unlink()
+            self._connection.execute("BEGIN TRANSACTION")
             bounding = "" if schema.persons is None else ", inside BOOLEAN, person VARCHAR, hash UBIGINT"
             self._connection.execute(f"CREATE TABLE coded ({columns}{bounding})")
-        except BaseException:
-            self._folder.cleanup()
-            raise
+            self._opened = stack.pop_all()
 
     @classmethod
     def open(cls, batches: Iterable[pa.RecordBatch], schema: Schema, *, key: bytes = NO_KEY) -> "DuckDBEngine":
@@ -65,7 +73,7 @@ class DuckDBEngine:
                     engine._insert(*part.block, part.inside, part.persons, part.hashes)
                 engine._bound(schema.persons)
             with _translated_failures():
-                (engine._rows,) = engine._connection.sql("SELECT count(*) FROM coded").fetchall()[0]
+                (engine._rows,) = engine._connection.sql(f"SELECT count(*) FROM {engine._table}").fetchall()[0]
         except BaseException:
             engine.close()
             raise
@@ -101,7 +109,7 @@ class DuckDBEngine:
                 UNION ALL SELECT {columns} FROM coded ANTI JOIN crowded USING (person) WHERE inside"""
             )
             self._connection.execute("DROP TABLE coded")
-            self._connection.execute("ALTER TABLE bounded RENAME TO coded")
+        self._table = "bounded"
 
     @property
     def rows(self) -> int:
@@ -112,7 +120,7 @@ class DuckDBEngine:
 
     def blocks(self) -> Iterator[Block]:
         with _translated_failures():
-            reader = self._connection.sql("SELECT * FROM coded").to_arrow_reader(BLOCK_ROWS)
+            reader = self._connection.sql(f"SELECT * FROM {self._table}").to_arrow_reader(BLOCK_ROWS)
         for batch in reader:
             yield tuple(column.to_numpy(zero_copy_only=False) for column in batch.columns)
 
@@ -120,8 +128,7 @@ class DuckDBEngine:
         return work(self.blocks())
 
     def close(self) -> None:
-        self._connection.close()
-        self._folder.cleanup()
+        self._opened.close()
 
 
 @contextmanager

@@ -1,20 +1,16 @@
 """Atomic creation of folders: files are written into a temporary folder beside the target, which is then renamed."""
 
 import errno
-import fcntl
 import os
-import shutil
-import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from scumble import interrupts
 from scumble.errors import InputError, ScumbleError
+from scumble.locked_folders import locked_folder
 
 PREFIX = ".scumble-unfinished-"
-GRACE_SECONDS = 60
-"""A folder younger than this may belong to a run that has not locked it yet."""
 
 
 class Staging:
@@ -27,6 +23,7 @@ class Staging:
     def publish(self) -> None:
         """Flush all files to the disk and rename the folder to its target."""
         for path in [*self.folder.iterdir(), self.folder]:
+            interrupts.check()
             _flush(path)
         self.folder.chmod(0o755)
         try:
@@ -55,12 +52,7 @@ def staging(target: Path) -> Iterator[Staging]:
                 raise InputError(f"{target} exists already, and is never overwritten. Give another --out.")
             stack.enter_context(_parents_created(target.parent))
             _exists(target)  # a name that is too long is only found once the parent exists
-            _remove_abandoned(target.parent)
-            folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=target.parent))
-            stack.callback(shutil.rmtree, folder, ignore_errors=True)
-            descriptor = os.open(folder, os.O_RDONLY)
-            stack.callback(os.close, descriptor)
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            folder = stack.enter_context(locked_folder(target.parent, PREFIX))
         except OSError as error:
             raise ScumbleError(
                 f"Cannot create the folder {target}: {error.strerror}. Nothing was charged. Choose another --out."
@@ -88,22 +80,6 @@ def _exists(path: Path) -> bool:
     except FileNotFoundError:
         return False
     return True
-
-
-def _remove_abandoned(parent: Path) -> None:
-    for folder in parent.glob(f"{PREFIX}*"):
-        with suppress(OSError):  # the folder of a run that just finished, or of another user
-            if time.time() - folder.stat().st_mtime >= GRACE_SECONDS:
-                _remove_unlocked(folder)
-
-
-def _remove_unlocked(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(folder, ignore_errors=True)
-    finally:
-        os.close(descriptor)
 
 
 def _flush(path: Path) -> None:

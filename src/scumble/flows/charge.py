@@ -3,12 +3,15 @@
 Every run that ends after its charge ends here, in `reporting_charge`, which states one of the reasons in `Abort`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import pyarrow as pa
+
+from scumble import interrupts
 from scumble.engines import ENGINES, Engine
 from scumble.errors import Abort, ChargeOutcome, InputError, Interrupted, ScumbleError
 from scumble.flows.progress import Progress
@@ -67,7 +70,7 @@ def aborting(reason: Abort) -> Iterator[None]:
 def _opened(engine: str, source: Source, schema: Schema, report: Progress, key: bytes) -> Iterator[Engine]:
     batches = source.batches(schema.columns_read, lambda done, total: report("reading rows", done, total))
     with aborting(Abort.SOURCE):
-        rows = ENGINES[engine].open(batches, schema, key=key)
+        rows = ENGINES[engine].open(_interruptible(batches), schema, key=key)
     try:
         if schema.unit is Unit.REPLACE and rows.rows != schema.rows:
             raise InputError(
@@ -77,7 +80,14 @@ def _opened(engine: str, source: Source, schema: Schema, report: Progress, key: 
             )
         yield rows
     finally:
-        rows.close()
+        with interrupts.delayed():
+            rows.close()
+
+
+def _interruptible(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        interrupts.check()
+        yield batch
 
 
 @dataclass(kw_only=True)
@@ -102,8 +112,10 @@ def reporting_charge() -> Iterator[Charge]:
     This is the only place where a charged run ends early. An error that states no reason is a bug of the program.
     """
     charge = Charge()
+    interrupts.follow_charge(lambda: charge.outcome(Abort.INTERRUPT))
     try:
         yield charge
+        interrupts.check()
     except KeyboardInterrupt:
         raise _stopped(charge) from None
     except ScumbleError as error:
@@ -123,6 +135,7 @@ def reporting_charge() -> Iterator[Charge]:
 
 
 def _stopped(charge: Charge) -> ScumbleError:
+    interrupts.report()
     stopped = (Interrupted if charge.begun else ScumbleError)("Interrupted.")
     stopped.charge = charge.outcome(Abort.INTERRUPT)
     return stopped

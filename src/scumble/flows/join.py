@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scumble import interrupts
 from scumble.engines import Engine
 from scumble.errors import Abort, BudgetError, InputError
 from scumble.files.atomic_folder import staging
@@ -100,8 +101,9 @@ def join(
             )
             with aborting(Abort.PARTY):
                 saved.mark(published=written.sha256)
-            with aborting(Abort.OUTPUT):
+            with aborting(Abort.OUTPUT), interrupts.delayed():
                 stage.publish()
+                charge.published = Path(out)
         charge.published = Path(out)
         if owner is not None and receipt is not None:
             with aborting(Abort.LEDGER):
@@ -171,6 +173,7 @@ class _Owner:
         to charge the session again: the lost answers are not computed a second time.
         """
         joint, before = self.joint, None
+        interrupts.check()
         self.charge.begun = True
         if self.saved.marks.charging:
             before = self.ledger.reserved(session=joint.agreement.session, dataset=self.dataset)

@@ -14,6 +14,7 @@ from itertools import compress
 from pathlib import Path
 from typing import Any
 
+from scumble import interrupts
 from scumble.engines.coding import Codes, code_entities
 from scumble.engines.first_rows import FirstRows
 from scumble.errors import InputError
@@ -271,6 +272,7 @@ def coded_blocks(
     id_columns = [column for column in dict.fromkeys((schema.person, entity)) if column is not None]
     batches = source.batches(tuple(dict.fromkeys((*schema.columns, *id_columns))), progress)
     for block, ids in code_entities(batches, schema, id_columns=id_columns, most_rows=BLOCK_ROWS):
+        interrupts.check()
         columns = dict(zip(schema.names, block, strict=True))
         names = None if entity is None else ids[id_columns.index(entity)]
         if first is not None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scumble import interrupts
 from scumble.engines import ENGINES, Engine
 from scumble.errors import Abort, BudgetError, InputError
 from scumble.files.atomic_folder import staging
@@ -134,6 +135,7 @@ def release(
         source = open_source(data, dialect=dialect, engine=engine)
         check_before_reading(source, public, engine)
         with staging(Path(out)) as stage, Ledger.open(None if ledger is None else Path(ledger)) as opened:
+            interrupts.check()
             charge.begun = True
             receipt = charge.receipt = opened.reserve(
                 dataset=source.name if dataset is None else dataset,
@@ -153,9 +155,9 @@ def release(
                     table=table,
                     progress=lambda done, total: report("writing table.csv", done, total),
                 )
-            with aborting(Abort.OUTPUT):
+            with aborting(Abort.OUTPUT), interrupts.delayed():
                 stage.publish()
-            charge.published = Path(out)
+                charge.published = Path(out)
             with aborting(Abort.LEDGER):
                 opened.settle(receipt, written.sha256)
     return Published(

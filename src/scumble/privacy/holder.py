@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from scumble import interrupts
 from scumble.errors import BudgetError
 from scumble.model.counts import Block, Counts, Integers, Tabulation
 from scumble.model.guarantee import Unit, allows_exact_answers
@@ -142,6 +143,7 @@ class Holder(ABC):
         if not allows_exact_answers(self.plan.guarantee):
             raise BudgetError("A plan that guarantees differential privacy allows no exact answer. None was released.")
         self._check(query)
+        interrupts.check()
         return self._disclose(query)
 
     def divide(self, spend: str, parts: tuple[Spend, ...]) -> Plan:

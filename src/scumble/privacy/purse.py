@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from scumble import interrupts
 from scumble.errors import BudgetError
 from scumble.model.guarantee import ApproxDP, IntervalPrivacy, LocalDP, PureDP, Unit
 from scumble.model.plan import Plan, Spend
@@ -74,6 +75,7 @@ class Purse:
             raise BudgetError(f"All {spend.times} uses of the spend {label!r} are used up. No answer was released.")
         if several and not (spend.shared and disjoint):
             raise BudgetError(f"The spend {label!r} pays for one answer, or for answers about disjoint records.")
+        interrupts.check()
         self._left[label] -= 1
         return self.price(label)
 

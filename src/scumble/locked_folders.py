@@ -1,0 +1,53 @@
+"""Temporary folders that do not outlive their run: locked while it runs, and removed at its end.
+
+A run that is killed cannot remove its folder, but it loses its lock. The next run in the same place removes it.
+"""
+
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from scumble import interrupts
+
+GRACE_SECONDS = 60
+"""A folder younger than this may belong to a run that has not locked it yet."""
+
+
+@contextmanager
+def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
+    """An empty folder with mode 0700, removed at the end. Folders that killed runs left behind are removed first."""
+    with ExitStack() as stack:
+        _remove_abandoned(parent, prefix)
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+        stack.callback(_remove, folder)
+        descriptor = os.open(folder, os.O_RDONLY)
+        stack.callback(os.close, descriptor)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield folder
+
+
+def _remove(folder: Path) -> None:
+    with interrupts.delayed():
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_abandoned(parent: Path, prefix: str) -> None:
+    for folder in parent.glob(f"{prefix}*"):
+        with suppress(OSError):  # the folder of a run that just finished, or of another user
+            if time.time() - folder.lstat().st_mtime >= GRACE_SECONDS:
+                _remove_unlocked(folder)
+
+
+def _remove_unlocked(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        if os.fstat(descriptor).st_uid == os.geteuid():
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os.close(descriptor)
