@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from scumble import interrupts
-from scumble.cli.output import err
+from scumble.cli.output import err, printable
 from scumble.cli.verbs import Verbs
 from scumble.errors import Interrupted, ScumbleError
 
@@ -93,4 +93,4 @@ def _print_error(message: str) -> None:
     if message:
         from rich.text import Text
 
-        err.print(Text.assemble(("error:", "bold red"), " ", message))
+        err.print(Text.assemble(("error:", "bold red"), " ", printable(message)))

@@ -1,6 +1,7 @@
 """Printing: results on standard output, everything else on standard error."""
 
 import json
+import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,14 +20,37 @@ if TYPE_CHECKING:
 QUIET_SECONDS = 2.0
 """Work shorter than this shows no progress bar."""
 
+UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters other than tab and line feed, lone surrogates, and characters that reverse the direction of text.
+
+A terminal would obey them: a file name could clear the screen or hide what is printed.
+"""
+
+
+def printable(text: str) -> str:
+    r"""The text with control characters written as escapes.
+
+    >>> print(printable("a\x1b[2Jb"))
+    a\u001b[2Jb
+    """
+    return UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+class SafeConsole(Console):
+    """A console that prints control characters in texts of others as escapes."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        super().print(*(printable(each) if isinstance(each, str) else each for each in objects), **options)
+
+
 # Names and paths of the user are printed: brackets and colons in them are not markup.
-out = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+out = SafeConsole(highlight=False, markup=False, emoji=False, soft_wrap=True)
+err = SafeConsole(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 def print_json(data: dict[str, Any]) -> None:
     """Print one JSON object on standard output."""
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+    typer.echo(printable(json.dumps(data, indent=2, ensure_ascii=False)))  # these escapes are those of JSON
 
 
 def print_text(text: str, console: Console = out) -> None:
@@ -38,11 +62,13 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
     """Print a table with a title."""
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
+    table = Table(
+        title=printable(title), title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False
+    )
     for column in columns:
-        table.add_column(column, overflow="fold")
+        table.add_column(printable(column), overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(printable, row))
     out.print(table)
 
 

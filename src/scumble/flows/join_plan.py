@@ -16,7 +16,7 @@ from scumble.files.atomic_folder import staging
 from scumble.files.schema_file import schema_data
 from scumble.flows.plan import refuse_doubtful, schema_of
 from scumble.joint.holder import joint_plan
-from scumble.joint.network.certificates import make_key, read_certificate
+from scumble.joint.network.certificates import check_dates, make_key, read_certificate
 from scumble.joint.protocol.roles import default_threshold
 from scumble.joint.session.agreement import Agreement, agreement_from, read_agreement
 from scumble.methods import Method, Params, method_and_parameters, method_named
@@ -110,6 +110,8 @@ def write_agreement(
             name: read_certificate(given[name]) if name in given else make_key(name, stage.folder / name)
             for name in parties
         }
+        for name, text in pinned.items():
+            check_dates(text, name)
         agreement = agreement_from(
             {
                 "session": secret_key()[:16].hex(),

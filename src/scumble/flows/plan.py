@@ -16,6 +16,8 @@ from scumble.model.guarantee import Unit
 from scumble.model.plan import Plan
 from scumble.model.schema import Schema
 
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
 
 def schema_of(schema: Schema | str | Path) -> Schema:
     """A schema, read from its file where a path is given."""
@@ -45,10 +47,21 @@ def refuse_alike_booleans(schema: Schema) -> None:
                 )
 
 
+def refuse_formulas(schema: Schema) -> None:
+    """Refuse attribute names that a spreadsheet would run as a formula: they become headers of published tables."""
+    for attribute in schema.attributes:
+        if attribute.name.startswith(FORMULA_STARTS):
+            raise InputError(
+                f"The name of the attribute {attribute.name!r} starts like a formula of a spreadsheet. Give it another "
+                f"name, and write the name of the column of the table as `column: {attribute.source_column!r}`."
+            )
+
+
 def refuse_doubtful(schema: Schema) -> None:
     """Refuse what an owner may not publish with a new schema. Folders that were published with it still load."""
     refuse_private_rows(schema)
     refuse_alike_booleans(schema)
+    refuse_formulas(schema)
 
 
 def plan(*, schema: Schema | str | Path, method: str | Params | None = None, **parameters: Any) -> Plan:

@@ -20,6 +20,7 @@
 """
 
 import glob
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -177,15 +178,16 @@ def _check_one(source: Source, wanted: Sequence[str], person: str | None) -> Non
         return
     columns = source.columns()
     where = getattr(source, "path", source.name)
-    repeated = sorted({name for name in columns if columns.count(name) > 1})
-    found = [name for name in wanted if name in columns]
+    times = Counter(columns)
+    repeated = sorted(name for name, number in times.items() if number > 1)
+    found = [name for name in wanted if name in times]
     if not found:
         if isinstance(source, CSVSource):
             raise InputError(f"{where}: its first line has none of the schema's columns. {source.hint(wanted)}")
         if not columns:
             raise InputError(f"{where} has no column names: its first row is empty. Write the names there.")
         raise InputError(f"{where} has none of the schema's columns. Compare the names in the schema and the table.")
-    absent = [name for name in wanted if name not in columns]
+    absent = [name for name in wanted if name not in times]
     if absent == [person]:
         raise InputError(
             f"{where} has no column {person!r}, which the schema names as `person: {person}`. Correct it: write the "

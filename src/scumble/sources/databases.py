@@ -38,6 +38,11 @@ CLOSED: dict[str, str | bool | int | float | list[str]] = {
 }
 """Options of DuckDB: a table or view reads this one database, no other file, no variable of Python, no network."""
 POSTGRES = ("postgresql://", "postgres://")
+SAFE_ADDRESS = re.compile(
+    r"(?P<scheme>\w+://)(?:(?P<user>[^/?#@:]*)(?::[^/?#@]*)?(?=@))?(?P<place>@?[\w.\-\[\]:,%]*(?:/[\w.%~\-]*)?)(?:\?[^@]*)?$",
+    re.ASCII,
+)
+"""An address in which it is clear what is the password: no `/`, `?`, `#` or `@` in it, unless percent-encoded."""
 
 
 def database_table(data: str) -> Source | None:
@@ -46,7 +51,7 @@ def database_table(data: str) -> Source | None:
     if data.startswith(POSTGRES):
         if not apart or not table:
             raise InputError(
-                f"{_without_password(data)} does not name a table. Write postgresql://host/database::table."
+                f"{_without_password(data.removesuffix('::'))} does not name a table. Write postgresql://host/database::table."
             )
         return PostgresTable(address=database, table=table)
     if not apart or Path(data).exists():
@@ -127,21 +132,25 @@ class PostgresTable:
 
     @contextmanager
     def _cursor(self) -> Iterator[Any]:
-        try:
-            from adbc_driver_postgresql.dbapi import connect
-        except ImportError as error:
-            raise InputError("PostgreSQL needs its driver. Install it: pip install 'scumble[postgres]'.") from error
+        from adbc_driver_postgresql.dbapi import connect
+
         with connect(self.address) as connection, connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION READ ONLY")
             yield cursor
 
 
 def _without_password(address: str) -> str:
-    """
-    >>> _without_password("postgresql://ann:secret@host/people")
+    """The address as far as it cannot contain a password: user, host and database.
+
+    An address that is not of this form, such as one whose password contains an `@`, is not shown at all.
+
+    >>> _without_password("postgresql://ann:secret@host/people?password=other")
     'postgresql://ann@host/people'
+    >>> _without_password("postgresql://ann:se@cret@host/people")
+    'the PostgreSQL database'
     """
-    return re.sub(r"^(\w+://[^/@:]*):[^/@]*@", r"\1@", address)
+    found = SAFE_ADDRESS.match(address)
+    return "the PostgreSQL database" if found is None else f"{found['scheme']}{found['user'] or ''}{found['place']}"
 
 
 @contextmanager
@@ -174,8 +183,12 @@ def _refused_by_duckdb(source: DuckDBTable) -> Iterator[None]:
 
 @contextmanager
 def _refused_by_postgres(source: PostgresTable) -> Iterator[None]:
-    """Report failures by their type only: the server's message may repeat values of rows."""
-    import adbc_driver_manager
+    """Report failures by their type only: the server's message may repeat values of rows, or the password."""
+    try:
+        import adbc_driver_manager
+        import adbc_driver_postgresql.dbapi  # noqa: F401
+    except ImportError:
+        raise InputError("PostgreSQL needs its driver. Install it: pip install 'scumble[postgres]'.") from None
 
     shown = _without_password(source.address)
     try:

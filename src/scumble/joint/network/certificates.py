@@ -83,6 +83,26 @@ def read_certificate(path: Path) -> str:
         ) from error
 
 
+def check_dates(text: str, party: str) -> None:
+    """Refuse a certificate that is not valid now: connections with it would fail."""
+    _check_installed()
+    from cryptography import x509
+
+    try:
+        certificate = x509.load_pem_x509_certificate(text.encode())
+    except ValueError as error:
+        raise InputError(
+            f"The certificate of {party} is not valid PEM. Give a file written by `scumble join key`."
+        ) from error
+    now = datetime.now(UTC)
+    if not certificate.not_valid_before_utc <= now <= certificate.not_valid_after_utc:
+        dates = f"{certificate.not_valid_before_utc:%Y-%m-%d} to {certificate.not_valid_after_utc:%Y-%m-%d}"
+        raise InputError(
+            f"The certificate of {party} is valid from {dates}, not today. Let {party} make a new one with "
+            "`scumble join key`, or correct the clock."
+        )
+
+
 def certificate_bytes(text: str) -> bytes:
     """The certificate in a PEM text, in the DER encoding that a TLS connection presents."""
     if text.count("BEGIN CERTIFICATE") != 1:
