@@ -22,6 +22,7 @@ from scumble.flows.charge import aborting, charged_rows, check_accepted, reporti
 from scumble.flows.count_warnings import count_warnings
 from scumble.flows.plan import refuse_doubtful, schema_of
 from scumble.flows.progress import Progress
+from scumble.flows.promises import check_promises
 from scumble.methods import method_and_parameters, usual_method
 from scumble.methods.method import Method, Params
 from scumble.methods.persons import plan_release, run_release
@@ -197,7 +198,7 @@ def verify(folder: str | Path) -> list[str]:
 
     Raises `CheckError` for the first check that fails, and `InputError` if the folder is not a release.
     """
-    return verify_folder(Path(folder))
+    return [*verify_folder(Path(folder)), *check_promises(Path(folder))]
 
 
 def check_before_reading(source: Source, schema: Schema, engine: str = "memory") -> None:

@@ -1,0 +1,101 @@
+"""Checks that what a release folder promises is what its parts say: parameters, guarantee, charge, noise.
+
+Whoever writes a folder can also compute its hashes. These checks find a folder whose promise was changed without the
+numbers that follow from it. They cannot find one that was forged consistently: only a signature or the owner's ledger
+can.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from scumble.errors import CheckError, InputError
+from scumble.files.kinds.cells import CELLS
+from scumble.files.release_folder import read_manifest, read_release
+from scumble.foreign.numbers import parse_fraction
+from scumble.methods.diffgen.method import COUNT
+from scumble.model.budget import budget_text
+from scumble.model.guarantee import ApproxDP, JointDP, KAnonymity, PureDP, Unit, Unproven, persons_of
+from scumble.model.plan import Plan
+from scumble.model.release import Release
+from scumble.privacy.ledger_charge import Cost, charge
+from scumble.privacy.noise import laplace_variance
+
+DO_NOT_TRUST = "Do not trust this folder."
+SAME = 1e-9
+"""Relative difference of two variances that are computed in another order."""
+
+
+def check_promises(folder: Path) -> list[str]:
+    """Run the checks on a folder that is otherwise sound, and return a sentence for each."""
+    manifest, release = read_manifest(folder), read_release(folder)
+    try:
+        return [
+            *_check_parameters(release),
+            *_check_receipt(release.plan, manifest["receipt"]),
+            *_check_variance(release, manifest),
+        ]
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        raise CheckError(f"release.json does not state what it promises: {error!r}. {DO_NOT_TRUST}") from error
+
+
+def _check_parameters(release: Release) -> Iterator[str]:
+    """The epsilon, delta and k of the guarantee are those of the parameters."""
+    parameters, guarantee = release.parameters, release.plan.guarantee
+    claimed = guarantee.claim if isinstance(guarantee, Unproven) else guarantee
+    stated: dict[str, Fraction] = {}
+    if isinstance(claimed, PureDP | ApproxDP):
+        stated["epsilon"] = claimed.epsilon
+    if isinstance(claimed, ApproxDP):
+        stated["delta"] = claimed.delta
+    if isinstance(claimed, KAnonymity):
+        stated["k"] = Fraction(claimed.k)
+    compared = {name: value for name, value in stated.items() if parameters.get(name) is not None}
+    for name, value in compared.items():
+        if parse_fraction(parameters[name]) != value:
+            raise CheckError(f"The guarantee and the parameters state different values of {name}. {DO_NOT_TRUST}")
+    if compared:
+        yield f"the parameters state the {' and '.join(compared)} of the guarantee"
+
+
+def _check_receipt(plan: Plan, receipt: Mapping[str, Any]) -> Iterator[str]:
+    """The ledger charged what the guarantee costs, in an account of one of the possible units, and had room for it."""
+    if not receipt:
+        return
+    charged, spent, ceiling = (parse_fraction(receipt[name]) for name in ("charged", "spent", "ceiling"))
+    if Cost(epsilon=charged, delta=parse_fraction(receipt.get("charged_delta", 0))) not in _possible_charges(plan):
+        raise CheckError(
+            f"The receipt states a charge of {budget_text(charged)}, which is not what the guarantee costs. "
+            f"{DO_NOT_TRUST}"
+        )
+    if not charged <= spent <= ceiling:
+        raise CheckError(f"The receipt states that more was spent than its ceiling, or less than it. {DO_NOT_TRUST}")
+    yield "the receipt states the charge of the guarantee"
+
+
+def _possible_charges(plan: Plan) -> set[Cost]:
+    """What the guarantee costs in accounts of either unit, of records or of persons."""
+    persons = persons_of(plan.guarantee)
+    found = set()
+    for unit in Unit:
+        for person in (None, *([] if persons is None else [persons.column])):
+            try:
+                found.add(charge(plan.guarantee, unit, person=person))
+            except InputError:
+                continue  # an account that accepts no such release
+    return found
+
+
+def _check_variance(release: Release, manifest: Mapping[str, Any]) -> Iterator[str]:
+    """The stated variance of the counts is that of the noise which their price pays for."""
+    prices = [spend for spend in release.plan.spends if spend.label == COUNT]
+    if manifest["kind"] != CELLS.name or not isinstance(release.plan.guarantee, PureDP | JointDP) or len(prices) != 1:
+        return
+    cells = release.cells
+    bound = cells.resolution * (1 if release.plan.unit is Unit.ADD_REMOVE or prices[0].shared else 2)
+    expected = laplace_variance(sensitivity=bound, epsilon=prices[0].epsilon) / cells.resolution**2
+    if not math.isclose(cells.variance, expected, rel_tol=SAME):
+        raise CheckError(f"The variance of the counts is not that of the noise which their price pays. {DO_NOT_TRUST}")
+    yield "the variance of the counts follows from their price"
