@@ -67,7 +67,7 @@ def check() -> None:
 
 
 def report() -> None:
-    """Note that the user is told about all interruptions so far: `check` does not raise for them again."""
+    """Note that all interruptions so far are reported to the user: `check` does not raise for them again."""
     _state.answered = _state.arrivals
 
 
