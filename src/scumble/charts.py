@@ -6,6 +6,7 @@ The same data always gives the same file. matplotlib is slow to import, so only 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 WIDTH, HEIGHT = 4.2, 3.3
 SINGLE_WIDTH = 6.0
 MOST_COLUMNS = 3
+TITLE_WIDTH = 80
 LONGEST_LABELS = 80
 """Labels of bars with more characters together are turned."""
 
@@ -105,6 +107,7 @@ def write_bars(chart: BarChart, path: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
 
     labels = list(dict.fromkeys(bar.label for bar in chart.bars))
     series = list(dict.fromkeys(bar.series for bar in chart.bars))
@@ -118,24 +121,28 @@ def write_bars(chart: BarChart, path: Path) -> None:
         for place, name in enumerate(series):
             bars = [bar for bar in chart.bars if bar.series == name]
             xs = [labels.index(bar.label) + (place - (len(series) - 1) / 2) * each for bar in bars]
-            axes.bar(xs, [bar.value for bar in bars], each * 0.9, color=COLOURS[place % len(COLOURS)], label=name)
+            axes.bar(xs, [bar.value for bar in bars], each * 0.9, color=COLOURS[place % len(COLOURS)])
             for x, bar in zip(xs, bars, strict=True):
                 if bar.low is not None and bar.high is not None:
                     axes.plot([x, x], [bar.low, bar.high], color="#333333", linewidth=1.2)
         turned = 90 if max((len(label) for label in labels), default=0) * len(labels) > LONGEST_LABELS else 0
-        axes.set_xticks(range(len(labels)), labels, rotation=turned)
-        axes.set(ylabel=chart.y_label)
+        axes.set_xticks(range(len(labels)), labels, rotation=turned, parse_math=False)
+        axes.set_ylabel(chart.y_label, parse_math=False)
         axes.grid(alpha=0.25, axis="y")
         axes.spines[["top", "right"]].set_visible(False)
-        figure.suptitle(chart.title, fontweight="bold", parse_math=False)
-        if len(series) > 1 or chart.note:
-            figure.legend(
-                loc="outside lower center",
-                ncols=min(len(series), 5),
-                frameon=False,
-                title=chart.note or None,
-                title_fontsize=8,
-            )
+        figure.suptitle(fill(chart.title, TITLE_WIDTH), fontweight="bold", parse_math=False)
+        patches = [Patch(color=COLOURS[place % len(COLOURS)]) for place in range(len(series))]
+        legend = figure.legend(
+            patches,
+            series,
+            loc="outside lower center",
+            ncols=min(len(series), 5),
+            frameon=False,
+            title=chart.note or None,
+            title_fontsize=8,
+        )
+        for text in legend.get_texts():
+            text.set_parse_math(False)
         kind = {"format": "svg", "metadata": {"Date": None, "Creator": "scumble"}} if vector else {"format": "png"}
         figure.savefig(path, **kind)
 

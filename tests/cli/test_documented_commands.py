@@ -1,4 +1,4 @@
-"""The commands of README.md and docs/perturb.md run as documented, on the tables that `scumble demo` leaves behind."""
+"""The commands of README.md and of pages in docs run as documented, on the tables that `scumble demo` leaves behind."""
 
 import re
 import shlex
@@ -39,7 +39,11 @@ def folder(tmp_path: Path, demo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("page", "containing", "verbs"),
     [
-        ("README.md", "scumble release people.csv", ["plan", "schema", "release", "evaluate", "verify", "ledger"]),
+        (
+            "README.md",
+            "scumble release people.csv",
+            ["plan", "schema", "release", "query", "evaluate", "verify", "ledger"],
+        ),
         ("README.md", "scumble perturb", ["perturb", "reconstruct", "mine", "mine"]),
         ("docs/perturb.md", "scumble perturb", ["perturb", "reconstruct", "mine", "mine"]),
     ],
@@ -50,3 +54,16 @@ def test_documented_commands_run(folder: Path, page: str, containing: str, verbs
     for words in documented:
         ended = scumble(*words)
         assert ended.code == 0, (words, ended.err)
+
+
+def test_the_questions_of_the_session_are_answered(folder: Path) -> None:
+    """The only error is the one that the page shows."""
+    page = (ROOT / "docs" / "query.md").read_text("utf-8")
+    for words in commands("docs/query.md", containing="scumble demo")[1:]:
+        assert scumble(*words).code == 0, words
+    asked = [shlex.split(line)[2:] for line in re.findall(r"^\$ scumble query .*$", page, re.MULTILINE)]
+    asked += commands("docs/query.md", containing="--out wards.svg")
+    assert len(asked) >= 8
+    for words in asked:
+        ended = scumble(*words)
+        assert ended.code == (2 if "Surgerie" in words[2] else 0), (words, ended.err)
