@@ -11,6 +11,7 @@ from scumble.errors import InputError
 from scumble.model.counts import Integers
 from scumble.model.dates import DateNotation
 from scumble.model.measured_tables import AttributeBins
+from scumble.model.prefixes import STAR, PrefixNotation
 from scumble.model.raw_value import ValueKind, canonical
 from scumble.model.schema import Attribute, Outside
 from scumble.model.taxonomy import Tree
@@ -46,13 +47,23 @@ class LeafValues(Values):
         return self.attribute.in_order
 
     def range_of(self, value: Literal) -> Range:
-        for text in dict.fromkeys((value.text, canonical(_number(value))[1] if value.number else value.text)):
+        for text in self._spellings(value):
             try:
                 node = self.tree.node(text)
             except InputError:
                 continue
             return Range(low=node.low, high=node.high, below=node.low, upto=node.high)
         return self._by_notation(value)
+
+    def _spellings(self, value: Literal) -> list[str]:
+        """The labels that a written value may be: as it is, a number in another notation, a prefix without its star."""
+        found = [value.text]
+        if value.number:
+            found.append(canonical(_number(value))[1])
+        notation = self.attribute.notation
+        if isinstance(notation, PrefixNotation):
+            found.append(notation.plain(value.text.removesuffix(STAR)) + STAR)
+        return found
 
     def _by_notation(self, value: Literal) -> Range:
         name, notation = self.attribute.name, self.attribute.notation
