@@ -42,8 +42,8 @@ class LogOddsGroups:
     def assign(self, log_odds: LogOdds) -> Integers:
         """The group of each record."""
         groups = np.zeros(len(log_odds), dtype=np.int32)
-        relative = log_odds[:, 1:].T.astype(np.int64) - log_odds[:, 0]
-        add_groups(np.ascontiguousarray(relative), self.edges, len(log_odds), 1, groups)
+        relative = np.subtract(log_odds[:, 1:].T, log_odds[:, 0], dtype=np.int64, order="C")
+        add_groups(relative, self.edges, len(log_odds), 1, groups)
         return groups.astype(np.int64)
 
 

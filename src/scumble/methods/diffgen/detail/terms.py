@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from scumble.methods.diffgen.detail.combinations import Combination, code_matrix, places_in
+from scumble.methods.diffgen.detail.combinations import ROWS_AT_ONCE, Combination, code_matrix, places_in, row_count
 from scumble.methods.diffgen.detail.evaluation import LOG_ODDS_UNIT, FlatModel, log_odds_of
 from scumble.methods.diffgen.detail.groups import LogOdds, LogOddsGroups
 from scumble.model.counts import Floats, Integers
@@ -58,8 +58,13 @@ class LogOddsModel:
 
     def log_odds(self, predictors: Sequence[Any]) -> LogOdds:
         """The log-odds (rows, classes) of rows. The numbers of a class lie next to each other in memory."""
-        flat = FlatModel.of(self, self.places, relative=False)
-        return log_odds_of(flat, code_matrix(predictors, self.places)).astype(np.int32).T
+        places = self.places
+        flat = FlatModel.of(self, places, relative=False)
+        found = np.empty((len(self.base), row_count(predictors)), dtype=np.int32)
+        for start in range(0, found.shape[1], ROWS_AT_ONCE):
+            part = [column[start : start + ROWS_AT_ONCE] for column in predictors]
+            found[:, start : start + ROWS_AT_ONCE] = log_odds_of(flat, code_matrix(part, places))
+        return found.T
 
 
 def class_probabilities(log_odds: LogOdds | Floats, unit: int = LOG_ODDS_UNIT) -> Floats:
