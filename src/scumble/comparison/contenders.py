@@ -180,26 +180,13 @@ class RawRows:
 
 
 @dataclass(frozen=True, kw_only=True)
-class IndependentColumns:
+class IndependentColumns(RawRows):
     """The training rows with every column shuffled: exact single attributes, all associations lost, no privacy.
 
     Its distances are those of the product of the true one-way margins, which shuffling approximates.
     """
 
     label: str = "independent"
-    private = False
-    classifiers = None
-    guarantee = "no guarantee"
-
-    def version(self) -> str:
-        return digest_of_sources(*JUDGE)
-
-    def unavailable_reason(self) -> str | None:
-        return None
-
-    def unsuited_reason(self, schema: Schema) -> str | None:
-        del schema
-        return None
 
     def scores(
         self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, tasks: tuple[Task, ...], kept: Path
