@@ -45,6 +45,9 @@ def release(
         list[str] | None,
         typer.Option("--accept", help=f"Accept a guarantee weaker than differential privacy: {', '.join(WEAKER)}."),
     ] = None,
+    sign: Annotated[
+        Path | None, typer.Option("--sign", help="An Ed25519 private key (PEM) to sign the release with.")
+    ] = None,
     json: Json = False,
     dialect: Dialect,
     parameters: dict[str, Any],
@@ -64,6 +67,7 @@ def release(
             table=table,
             **asdict(dialect),
             accept=accept or (),
+            sign=sign,
             progress=progress,
             **parameters,
         )
@@ -146,10 +150,13 @@ def evaluate(
 def verify(
     *,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A release folder.", show_default=False)],
+    signed_by: Annotated[
+        Path | None, typer.Option("--signed-by", help="The owner's public key (PEM): the release must be signed by it.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Check a release folder without the private data."""
-    passed = flow.verify(folder)
+    passed = flow.verify(folder, signed_by=signed_by)
     if json:
         print_json({"release": str(folder), "held": passed})
         return

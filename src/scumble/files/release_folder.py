@@ -33,6 +33,8 @@ class WrittenRelease:
 
     sha256: str
     """The SHA-256 of release.json, which covers all other files."""
+    seal: str
+    """The entry `seal` of release.json, which a signature covers."""
     recommended: str
     """The file to train on."""
 
@@ -74,9 +76,10 @@ def write_release(
         "receipt": dict(receipt),
         "files": {name: file_hash(folder / name) for name in names},
     }
-    text = manifest_text({**manifest, "seal": manifest_hash(manifest)})
+    seal = manifest_hash(manifest)
+    text = manifest_text({**manifest, "seal": seal})
     (folder / "release.json").write_text(text, encoding="utf-8")
-    return WrittenRelease(sha256=hashlib.sha256(text.encode()).hexdigest(), recommended=recommended)
+    return WrittenRelease(sha256=hashlib.sha256(text.encode()).hexdigest(), seal=seal, recommended=recommended)
 
 
 def manifest_text(manifest: Mapping[str, Any]) -> str:

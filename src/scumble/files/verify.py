@@ -10,6 +10,7 @@ from typing import Any
 from scumble.errors import CheckError, InputError
 from scumble.files.kinds import kind_of
 from scumble.files.release_folder import file_hash, manifest_hash, manifest_text, read_manifest, read_release
+from scumble.files.signature import SIGNATURE
 from scumble.foreign.files import LARGEST_DOCUMENT, inside, read_text
 from scumble.model.guarantee import ApproxDP, IntervalPrivacy, LocalDP
 from scumble.model.release import Release
@@ -37,7 +38,7 @@ def _check_hashes(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
         raise CheckError("release.json was changed: its `seal` is not its SHA-256. Do not trust this folder.")
     yield "release.json has the stated SHA-256"
     stated = manifest["files"]
-    present = {path.name for path in folder.iterdir()} - {"release.json"}
+    present = {path.name for path in folder.iterdir()} - {"release.json", SIGNATURE}
     if present != set(stated):
         odd = ", ".join(sorted(present ^ set(stated)))
         raise CheckError(f"The files of the folder differ from those in release.json: {odd}. Do not trust this folder.")

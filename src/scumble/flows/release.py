@@ -16,7 +16,8 @@ from scumble.engines import ENGINES, Engine
 from scumble.errors import Abort, BudgetError, InputError
 from scumble.files.atomic_folder import staging
 from scumble.files.kinds import kind_of
-from scumble.files.release_folder import write_release
+from scumble.files.release_folder import read_manifest, write_release
+from scumble.files.signature import check_signature, read_public_key, read_signing_key, sign_folder
 from scumble.files.verify import verify_folder
 from scumble.flows.charge import aborting, charged_rows, check_accepted, reporting_charge
 from scumble.flows.count_warnings import count_warnings
@@ -108,6 +109,7 @@ def release(
     encoding: str | None = None,
     multiline: bool = False,
     accept: Sequence[str] = (),
+    sign: str | Path | None = None,
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Published:
@@ -119,6 +121,7 @@ def release(
     `memory`, `duckdb` or `spark`. `table=False` leaves out the rows. A guarantee that is not differential privacy must
     be accepted by name: `accept=["unproven"]`. The delimiter of a CSV file is found in its header unless `delimiter`
     states it; `encoding` is UTF-8 unless stated; `multiline=True` says that values contain line breaks.
+    `sign` is the file of an Ed25519 private key with which the release is signed.
     `progress` is called with a label, the steps done and their total.
 
     Raises `InputError` before anything is charged if the schema, a parameter or the header is wrong, and `BudgetError`
@@ -135,6 +138,7 @@ def release(
         dialect = Dialect(delimiter=delimiter, encoding=encoding, multiline=multiline)
         source = open_source(data, dialect=dialect, engine=engine)
         check_before_reading(source, public, engine)
+        key = None if sign is None else read_signing_key(Path(sign))
         with staging(Path(out)) as stage, Ledger.open(None if ledger is None else Path(ledger)) as opened:
             interrupts.check()
             charge.begun = True
@@ -156,6 +160,8 @@ def release(
                     table=table,
                     progress=lambda done, total: report("writing table.csv", done, total),
                 )
+            if key is not None:
+                sign_folder(stage.folder, written.seal, key)
             with aborting(Abort.OUTPUT), interrupts.delayed():
                 stage.publish()
                 charge.published = Path(out)
@@ -193,12 +199,16 @@ def run(
     return run_release(method, schema, parameters, holder)
 
 
-def verify(folder: str | Path) -> list[str]:
+def verify(folder: str | Path, *, signed_by: str | Path | None = None) -> list[str]:
     """Check a release folder without the private data. Returns every check that passed, as a sentence.
+
+    `signed_by` is the file of the public key of the owner, who must have signed the release.
 
     Raises `CheckError` for the first check that fails, and `InputError` if the folder is not a release.
     """
-    return [*verify_folder(Path(folder)), *check_promises(Path(folder))]
+    place = Path(folder)
+    key = None if signed_by is None else read_public_key(Path(signed_by))
+    return [*verify_folder(place), *check_promises(place), *check_signature(place, read_manifest(place), key)]
 
 
 def check_before_reading(source: Source, schema: Schema, engine: str = "memory") -> None:
