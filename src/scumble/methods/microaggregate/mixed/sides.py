@@ -21,7 +21,7 @@ from scumble.model.ordered import Ordered
 from scumble.model.schema import Attribute
 from scumble.model.taxonomy import Node
 
-MOST_BINS = 64
+MOST_BINS = 128
 """A domain of so many codes has a bin for each. A longer one has at most so many bins."""
 
 
