@@ -87,5 +87,6 @@ def test_persons_have_the_rho_of_a_row_times_the_square_of_their_rows(folder: Pa
     whole = rho_within(Fraction(1), Fraction(1, 10**9))
     (spend,) = planned.spends
     assert spend.rho is not None and 0 <= whole - 9 * spend.rho < whole / 10**6
+    assert planned.notes[-1].endswith("each row is planned with rho divided by 9, the square of the rows.")
     assert "(1, 1e-9)-differentially private" in planned.guarantee.sentence
     assert "may reveal all about that person" in planned.guarantee.sentence

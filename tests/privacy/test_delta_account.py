@@ -43,6 +43,7 @@ def test_the_first_release_opens_the_account_with_its_own_epsilon_and_delta(ledg
     assert receipt.text.startswith("1 and delta 1e-9: 1 of 1 and delta 1e-9 of 1e-9 spent, ledger entry ")
     account = ledger.statement()["adult"]
     assert account.balance == "1 of 1 spent, delta 1e-9 of 1e-9 spent"
+    assert account.amounts == ("1 and delta 1e-9", "1 and delta 1e-9")
     assert account.to_json()["spent_delta"] == account.to_json()["ceiling_delta"] == "0.000000001"
     assert "histograms, charged 1 and delta 1e-9" in str(ledger.statement())
     assert ledger.verify() == 2

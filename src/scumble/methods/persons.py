@@ -40,7 +40,7 @@ def plan_release(method: Method, schema: Schema, parameters: Params) -> Plan:
             guarantee = replace(planned.guarantee, claim=_for_persons(claim, persons))
         case _:
             raise _unsupported(method)
-    return replace(planned, guarantee=guarantee, notes=(*planned.notes, _note(persons)))
+    return replace(planned, guarantee=guarantee, notes=(*planned.notes, _note(persons, guarantee)))
 
 
 def run_release(method: Method, schema: Schema, parameters: Params, holder: Holder) -> Release:
@@ -93,13 +93,16 @@ def _for_persons(guarantee: PureDP, persons: Persons) -> PureDP:
     return replace(guarantee, epsilon=guarantee.epsilon * persons.rows_each_at_most, protects=persons)
 
 
-def _note(persons: Persons) -> str:
+def _note(persons: Persons, guarantee: PureDP | ApproxDP | Unproven) -> str:
     rows = persons.rows_each_at_most
     if rows == 1:
         return "One row of each person is used; all others are left out."
+    share = f"epsilon divided by {rows}"
+    if isinstance(guarantee, ApproxDP):
+        share = f"rho divided by {rows**2}, the square of the rows"
     return (
         f"At most {rows} rows of each person are used; rows beyond that are left out. The noise is {rows} times as "
-        f"large as with one row a person: each row is planned with epsilon divided by {rows}."
+        f"large as with one row a person: each row is planned with {share}."
     )
 
 

@@ -86,10 +86,21 @@ class StatedAccount:
     @property
     def balance(self) -> str:
         """What is spent, in words: of epsilon and, if there is any, of delta."""
-        balance = f"{budget_text(self.spent)} of {budget_text(self.ceiling)} spent"
+        spent, ceiling = budget_text(self.spent), budget_text(self.ceiling)
+        balance = f"{spent} of {ceiling} spent"
         if not self.ceiling_delta:
             return balance
         return f"{balance}, delta {short_delta(self.spent_delta)} of {short_delta(self.ceiling_delta)} spent"
+
+    @property
+    def amounts(self) -> tuple[str, str]:
+        """What is spent and the ceiling, each with its delta if there is any."""
+        pairs = ((self.spent, self.spent_delta), (self.ceiling, self.ceiling_delta))
+        texts = [
+            budget_text(epsilon) + (f" and delta {short_delta(delta)}" if self.ceiling_delta else "")
+            for epsilon, delta in pairs
+        ]
+        return texts[0], texts[1]
 
     @property
     def listing(self) -> Listing:
@@ -151,8 +162,8 @@ class LedgerStatement(Displayed):
     @property
     def _balances(self) -> Listing:
         return Listing(
-            columns=("dataset", "unit", "balance", "entries"),
-            rows=tuple((each.name, each.unit.value, each.balance, str(len(each.entries))) for each in self.accounts),
+            columns=("dataset", "unit", "spent", "ceiling", "entries"),
+            rows=tuple((each.name, each.unit.value, *each.amounts, str(len(each.entries))) for each in self.accounts),
             unit="datasets",
         )
 
