@@ -6,7 +6,7 @@ every query on random neighbouring tables.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -206,6 +206,11 @@ class RowQuery(ABC):
 
 class SummedRows(RowQuery):
     """A row query that needs only sums over rows, which a distributed engine computes on each partition."""
+
+    @property
+    def sums_key(self) -> Hashable | None:
+        """Queries with equal keys gather the same sums, so a holder may gather them once; None if it may not."""
+        return None
 
     @abstractmethod
     def gather(self, blocks: Iterable[Block]) -> Integers:

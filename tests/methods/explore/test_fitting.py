@@ -14,7 +14,7 @@ TABLES: list[Clique] = [(0, 1), (1, 2), (0, 2, 3), (4,)]
 def test_tables_that_agree_are_fitted_exactly() -> None:
     truth = full_joint(random_model(TABLES, seed=3))
     targets = [FittedTable(places=places, counts=1000 * summed(truth, places), variance=4.0) for places in TABLES]
-    model = fit(junction_tree(SIZES, TABLES), targets, 1000.0)
+    model = fit(junction_tree(SIZES, TABLES), targets, 1000.0).model
     for places in TABLES:
         np.testing.assert_allclose(model.marginal(places), summed(truth, places), atol=2e-3)
 
@@ -30,13 +30,26 @@ def test_noisy_tables_are_fitted_as_well_as_by_the_full_joint(deviation: float) 
         targets.append(
             FittedTable(places=places, counts=exact + draw.normal(0, variance**0.5, exact.shape), variance=variance)
         )
-    found = full_joint(fit(junction_tree(SIZES, TABLES), targets, 1000.0))
+    found = full_joint(fit(junction_tree(SIZES, TABLES), targets, 1000.0).model)
     best = loss(fit_of_the_full_joint(targets, 1000.0), targets, 1000.0)
     assert loss(found, targets, 1000.0) <= best * 1.01 + 0.01
 
 
 def test_a_precise_table_counts_more() -> None:
-    rough = FittedTable(places=(0,), counts=np.array([900.0, 100.0]), variance=10_000.0)
+    rough = FittedTable(places=(0, 1), counts=np.array([[450.0, 450.0], [50.0, 50.0]]), variance=10_000.0)
     precise = FittedTable(places=(0,), counts=np.array([500.0, 500.0]), variance=1.0)
-    model = fit(junction_tree((2,), [(0,)]), [rough, precise], 1000.0)
+    model = fit(junction_tree((2, 2), [(0, 1)]), [rough, precise], 1000.0).model
     np.testing.assert_allclose(model.marginal((0,)), [0.5, 0.5], atol=1e-3)
+
+
+def test_a_later_fit_starts_where_the_last_one_ended() -> None:
+    truth = full_joint(random_model(TABLES, seed=3))
+    tables = [FittedTable(places=places, counts=1000 * summed(truth, places), variance=4.0) for places in TABLES]
+    first = fit(junction_tree(SIZES, TABLES), tables, 1000.0)
+    more = [*TABLES, (3, 4)]
+    tables.append(FittedTable(places=(3, 4), counts=1000 * summed(truth, (3, 4)), variance=4.0))
+    again = fit(junction_tree(SIZES, more), tables, 1000.0, first.parameters).model
+    for places in more:
+        np.testing.assert_allclose(again.marginal(places), summed(truth, places), atol=2e-3)
+    with pytest.raises(ValueError, match="junction tree"):
+        fit(junction_tree(SIZES, TABLES), tables, 1000.0)

@@ -21,14 +21,6 @@ def test_marginals_are_those_of_the_full_joint_distribution(measured: list[Cliqu
     np.testing.assert_allclose(model.marginal(places), summed(joint, places), atol=1e-12)
 
 
-@given(measured=st.lists(PLACES, max_size=4), more=st.lists(PLACES, max_size=3), seed=st.integers(0, 2**32))
-@settings(max_examples=50)
-def test_a_model_is_the_same_on_a_larger_tree(measured: list[Clique], more: list[Clique], seed: int) -> None:
-    model = random_model(measured, seed)
-    larger = model.on(junction_tree(SIZES, [*model.tree.cliques, *more]))
-    np.testing.assert_allclose(full_joint(larger), full_joint(model), atol=1e-12)
-
-
 def test_potentials_of_any_size_give_probabilities() -> None:
     tree = junction_tree((2, 2, 2), [(0, 1), (1, 2)])
     model = GraphicalModel(tree, [np.array([[0.0, -5000.0], [-5000.0, 3000.0]]), np.array([[9000.0, 0.0], [0.0, 0.0]])])

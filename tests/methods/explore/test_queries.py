@@ -1,7 +1,10 @@
 """The queries of `explore`: counts against a readable twin, and the neighbour law on random tables."""
 
 from collections import Counter
+from collections.abc import Callable, Iterable
+from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 from hypothesis import given, settings
@@ -12,8 +15,13 @@ from scumble.auditing.laws.cases import small_schemas
 from scumble.auditing.laws.queries import check_added_record, check_replaced_record, engine_of, exact_answer
 from scumble.methods.explore.margins import Margin, ValueBins, count_margins
 from scumble.methods.explore.queries import MarginChoice, MarginCounts
+from scumble.model.counts import Block, Counts, Tabulation
+from scumble.model.guarantee import PureDP, Unit
+from scumble.model.plan import Plan
 from scumble.model.schema import Schema
-from scumble.privacy.noise import simulation
+from scumble.model.spend import Spend
+from scumble.privacy.holder import CentralHolder
+from scumble.privacy.noise import PaidNoise, simulation
 
 
 def random_margins(schema: Schema, seed: int) -> tuple[Margin, ...]:
@@ -55,7 +63,7 @@ def test_the_neighbour_law(data: st.DataObject, seed: int) -> None:
     expected = tuple(draw.integers(-3, 6, margin.cells) for margin in margins)
     for query in (
         MarginCounts(margins=margins, weights=(1, 4, 2)),
-        MarginChoice(margins=margins, expected=expected, handicaps=(0, 7, 2), optional=True),
+        MarginChoice(margins=margins, candidates=(0, 1, 2), expected=expected, handicaps=(0, 7, 2), optional=True),
     ):
         check_added_record(query, schema, rows, record)
         check_replaced_record(query, schema, rows, record, other)
@@ -63,7 +71,39 @@ def test_the_neighbour_law(data: st.DataObject, seed: int) -> None:
 
 def test_scores_are_differences_from_the_expected_counts() -> None:
     schema = small_schemas()[0]
+    other = Margin(places=(0,), bins=(ValueBins.single(4),))
     margin = Margin(places=(1, 2), bins=(ValueBins.single(2), ValueBins.single(2)))
-    query = MarginChoice(margins=(margin,), expected=(np.array([1, 0, 0, 2]),), handicaps=(1,), optional=True)
+    query = MarginChoice(
+        margins=(other, margin), candidates=(1,), expected=(np.array([1, 0, 0, 2]),), handicaps=(1,), optional=True
+    )
     rows = [(0, 0, 0), (3, 1, 0), (3, 1, 1)]
     assert exact_answer(query, schema, rows).tolist() == [[1, 0]]
+
+
+def test_choices_with_the_same_margins_are_counted_once() -> None:
+    schema = small_schemas()[0]
+    margin = Margin(places=(1,), bins=(ValueBins.single(2),))
+
+    class Engine:
+        passes = 0
+
+        def add_up(self, work: Callable[[Iterable[Block]], Any]) -> Any:
+            self.passes += 1
+            return engine_of(schema, [(0, 0, 0), (3, 1, 0)]).add_up(work)
+
+        def blocks(self) -> Iterable[Block]:
+            raise AssertionError("sums are enough")
+
+        def tabulate(self, request: Tabulation) -> Counts:
+            raise AssertionError("sums are enough")
+
+    engine = Engine()
+    spend = Spend(label="choose", epsilon=Fraction(1, 8), times=8)
+    plan = Plan(guarantee=PureDP(epsilon=Fraction(1), unit=Unit.ADD_REMOVE), spends=(spend,), cells_at_most=1)
+    holder = CentralHolder(engine=engine, noise=PaidNoise(), plan=plan)
+    for mean in range(4):
+        query = MarginChoice(
+            margins=(margin,), candidates=(0,), expected=(np.full(2, mean),), handicaps=(0,), optional=True
+        )
+        assert holder.choose_in_parts(query, spend="choose")[0] in (0, 1)
+    assert engine.passes == 1

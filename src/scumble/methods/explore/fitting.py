@@ -7,7 +7,7 @@ by momentum (Nesterov 1983), which is dropped whenever the loss would rise; if i
 Post-processing, deterministic.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,56 +33,74 @@ class FittedTable:
     variance: Floats | float
 
 
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """A fitted model. Its log-potentials are sums of one table for each fitted table."""
+
+    model: GraphicalModel
+    parameters: Mapping[Clique, Floats]
+    """By attributes. A later fit with more tables starts here."""
+
+
 def fit(
-    tree: JunctionTree, targets: Sequence[FittedTable], total: float, start: GraphicalModel | None = None
-) -> GraphicalModel:
-    """The model that fits the targets best, for `total` records."""
+    tree: JunctionTree, targets: Sequence[FittedTable], total: float, start: Mapping[Clique, Floats] | None = None
+) -> Fit:
+    """The model that fits the tables best, for `total` records. No two tables have the same attributes."""
     loss_of = _Loss(tree, targets, total)
-    here = start or GraphicalModel.uniform(tree)
-    loss, slopes = loss_of(here)
+    known = start or {}
+    here = [known.get(each.places, np.zeros(each.counts.shape)) for each in targets]
+    model, loss, slopes = loss_of(here)
     before, step, pace, earlier = here, 1.0, 0, loss
     for number in range(1, ITERATIONS + 1):
-        ahead = here.moved([-step * slope for slope in slopes])
+        ahead = [old - step * slope for old, slope in zip(here, slopes, strict=True)]
         momentum = pace / (pace + 3)
-        tried = ahead.moved(
-            [momentum * (new - old) for new, old in zip(ahead.potentials, before.potentials, strict=True)]
-        )
-        found, tried_slopes = loss_of(tried)
+        tried = [new + momentum * (new - old) for new, old in zip(ahead, before, strict=True)]
+        tried_model, found, tried_slopes = loss_of(tried)
         if found > loss:
             if pace == 0:
                 step /= 2
             pace, before = 0, here
             continue
-        here, before, loss, slopes = tried, ahead, found, tried_slopes
+        here, before, model, loss, slopes = tried, ahead, tried_model, found, tried_slopes
         step, pace = step * FASTER, pace + 1
         if number % CHECKED == 0:
             if earlier - loss <= LEAST_GAIN * earlier:
                 break
             earlier = loss
-    return here
+    return Fit(model=model, parameters={each.places: value for each, value in zip(targets, here, strict=True)})
 
 
 class _Loss:
-    """The loss of a model and its derivatives by the marginals of the cliques, scaled so that steps of one are safe.
+    """The model with given parameters, its loss, and the derivatives by the marginals of the tables.
 
-    The loss is a quadratic form in the probabilities. For a change of probabilities whose absolute values add up to
-    one, it is at most half the sum over the targets of total^2 / variance, which is the scale.
+    They are scaled so that steps of one are safe. The loss is a quadratic form in the probabilities. For a change of
+    probabilities whose absolute values add up to one, it is at most half the sum over the tables of total^2 / variance,
+    which is the scale.
     """
 
     def __init__(self, tree: JunctionTree, targets: Sequence[FittedTable], total: float) -> None:
+        self._tree = tree
         scale = sum(float(np.max(1 / np.asarray(each.variance))) for each in targets)
         self._targets = [
-            (tree.containing(each.places), each.places, each.counts / total, 1 / np.asarray(each.variance) / scale)
+            (_place(tree, each.places), each.places, each.counts / total, 1 / np.asarray(each.variance) / scale)
             for each in targets
         ]
 
-    def __call__(self, model: GraphicalModel) -> tuple[float, list[Floats]]:
-        slopes = [np.zeros_like(each) for each in model.potentials]
-        loss = 0.0
+    def __call__(self, parameters: Sequence[Floats]) -> tuple[GraphicalModel, float, list[Floats]]:
+        potentials = [np.zeros([self._tree.sizes[place] for place in clique]) for clique in self._tree.cliques]
+        for (number, places, _, _), table in zip(self._targets, parameters, strict=True):
+            potentials[number] += spread(table, places, self._tree.cliques[number])
+        model = GraphicalModel(self._tree, potentials)
+        slopes, loss = [], 0.0
         for number, places, shares, weights in self._targets:
-            clique = model.tree.cliques[number]
-            residual = sums(model.beliefs[number], clique, places) - shares
-            slope = weights * residual
-            loss += 0.5 * float((slope * residual).sum())
-            slopes[number] += spread(slope, places, clique)
-        return loss, slopes
+            residual = sums(model.beliefs[number], self._tree.cliques[number], places) - shares
+            slopes.append(weights * residual)
+            loss += 0.5 * float((slopes[-1] * residual).sum())
+        return model, loss, slopes
+
+
+def _place(tree: JunctionTree, places: Clique) -> int:
+    number = tree.containing(places)
+    if number is None:
+        raise ValueError(f"The junction tree was not made for the table of {places}.")
+    return number

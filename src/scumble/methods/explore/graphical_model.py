@@ -22,23 +22,12 @@ class GraphicalModel:
     def __init__(self, tree: JunctionTree, potentials: Sequence[Floats]) -> None:
         self.tree = tree
         self.potentials = tuple(potentials)
+        self._marginals: dict[Clique, Floats] = {}
 
     @classmethod
     def uniform(cls, tree: JunctionTree) -> "GraphicalModel":
         """Every combination of values is equally probable."""
         return cls(tree, [np.zeros([tree.sizes[place] for place in clique]) for clique in tree.cliques])
-
-    def moved(self, steps: Sequence[Floats]) -> "GraphicalModel":
-        """The model whose potentials differ by these."""
-        return GraphicalModel(self.tree, [old + step for old, step in zip(self.potentials, steps, strict=True)])
-
-    def on(self, tree: JunctionTree) -> "GraphicalModel":
-        """The same distribution on a tree each of whose cliques contains the old ones that it has to."""
-        potentials = list(GraphicalModel.uniform(tree).potentials)
-        for clique, potential in zip(self.tree.cliques, self.potentials, strict=True):
-            number = tree.containing(clique)
-            potentials[number] = potentials[number] + spread(potential, clique, tree.cliques[number])
-        return GraphicalModel(tree, potentials)
 
     @cached_property
     def beliefs(self) -> tuple[Floats, ...]:
@@ -56,12 +45,15 @@ class GraphicalModel:
         return tuple(_normalized(belief) for belief in beliefs)
 
     def marginal(self, places: Clique) -> Floats:
-        """The joint probabilities of some attributes, which need not lie in one clique."""
-        sets = [set(clique) for clique in self.tree.cliques]
-        if any(set(places) <= clique for clique in sets):
+        """The joint probabilities of some attributes, which need not lie in one clique. Each is computed once."""
+        if places not in self._marginals:
             number = self.tree.containing(places)
-            return sums(self.beliefs[number], self.tree.cliques[number], places)
-        return self._eliminated(places)
+            self._marginals[places] = (
+                self._eliminated(places)
+                if number is None
+                else sums(self.beliefs[number], self.tree.cliques[number], places)
+            )
+        return self._marginals[places]
 
     def _eliminated(self, places: Clique) -> Floats:
         """The same by elimination: each clique sends its parent the table of what is shared or asked for."""

@@ -35,10 +35,10 @@ class JunctionTree:
     def entries(self, clique: Clique) -> int:
         return prod(self.sizes[place] for place in clique)
 
-    def containing(self, places: Clique) -> int:
-        """The smallest clique that contains these attributes."""
+    def containing(self, places: Clique) -> int | None:
+        """The smallest clique that contains these attributes; None if there is none."""
         found = [number for number, clique in enumerate(self.cliques) if set(places) <= set(clique)]
-        return min(found, key=lambda number: self.entries(self.cliques[number]))
+        return min(found, key=lambda number: self.entries(self.cliques[number]), default=None)
 
 
 def junction_tree(sizes: Sequence[int], measured: Iterable[Clique]) -> JunctionTree:

@@ -3,7 +3,7 @@
 Post-processing only. `measuring.py` pays for the answers.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from scumble.methods.explore.fitting import FittedTable, fit
@@ -32,6 +32,8 @@ class Known:
         self.tables: list[NoisyMargin] = []
         self.chosen: list[Clique] = []
         """The attributes of the tables of several attributes."""
+        self._parameters: Mapping[Clique, Floats] = {}
+        """Those of the last fit, from which the next one starts."""
 
     @property
     def records(self) -> tuple[float, float]:
@@ -99,7 +101,9 @@ class Known:
             for table in self.tables
             if len(table.margin.places) > 1
         ]
-        return fit(self.tree_with(()), targets, self.records[0])
+        found = fit(self.tree_with(()), targets, self.records[0], self._parameters)
+        self._parameters = found.parameters
+        return found.model
 
     def tree_with(self, further: Iterable[Clique]) -> JunctionTree:
         """The junction tree of the measured tables and of further ones."""

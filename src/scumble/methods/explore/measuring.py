@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
-from math import log, sqrt
+from math import log, prod, sqrt
 
 import numpy as np
 
@@ -86,12 +86,13 @@ class Measuring(Known):
         target = None if self.schema.target is None else self.schema.names.index(self.schema.target)
         wanted = 0 if target is None else self.settings.class_pairs
         every = list(combinations(range(len(self.bins)), 2))
+        margins = tuple(map(self._margin, every))
         component = list(range(len(self.bins)))
         independent = self.fitted()
         chosen: list[Clique] = []
         for _ in range(self.settings.pairs - wanted):
             candidates = [pair for pair in every if component[pair[0]] != component[pair[1]]]
-            found = self._choose(candidates, independent, number=0, optional=True) if candidates else None
+            found = self._choose(candidates, margins, independent, number=0, optional=True) if candidates else None
             if found is None:
                 break
             chosen.append(found)
@@ -99,18 +100,26 @@ class Measuring(Known):
             component = [first if each == second else each for each in component]
         for _ in range(wanted - sum(target in pair for pair in chosen)):
             candidates = [pair for pair in every if target in pair and pair not in chosen]
-            found = self._choose(candidates, independent, number=0, optional=False)
+            found = self._choose(candidates, margins, independent, number=0, optional=False)
             chosen += [] if found is None else [found]
         self._count_chosen(chosen, number=0)
 
     def choose_further(self) -> None:
         """Round by round, choose tables that differ most from the model so far, and measure them."""
+        pairs: list[Clique] = [*combinations(range(len(self.bins)), 2)]
+        every = list(pairs)
+        if self.schema.target is not None:
+            target = self.schema.names.index(self.schema.target)
+            every += [tuple(sorted((*pair, target))) for pair in pairs if target not in pair]
+        margins = tuple(self._margin(places) for places in every if self._entries(places) <= LARGEST_CLIQUE)
+        possible: list[Clique] = [margin.places for margin in margins]
         for number in range(1, self.settings.rounds + 1):
             model = self.fitted()
             chosen: list[Clique] = []
             for _ in range(TABLES_A_ROUND):
-                candidates = self._further(chosen)
-                found = self._choose(candidates, model, number=number, optional=True) if candidates else None
+                # What makes a clique too large once will do so later, too.
+                possible = self._further(chosen, possible)
+                found = self._choose(possible, margins, model, number=number, optional=True) if possible else None
                 if found is None:
                     break
                 chosen.append(found)
@@ -118,35 +127,43 @@ class Measuring(Known):
 
     # Asking
 
-    def _further(self, chosen: list[Clique]) -> list[Clique]:
-        """Pairs, and triples with the class, that were not chosen yet and keep the cliques small."""
-        pairs = list(combinations(range(len(self.bins)), 2))
-        candidates: list[Clique] = [*pairs]
-        if self.schema.target is not None:
-            target = self.schema.names.index(self.schema.target)
-            candidates += [tuple(sorted((*pair, target))) for pair in pairs if target not in pair]
+    def _further(self, chosen: list[Clique], possible: Sequence[Clique]) -> list[Clique]:
+        """Those of the possible sets of attributes that were not chosen yet and keep the cliques small."""
         taken = {*self.chosen, *chosen}
+        tree = self.tree_with(chosen)
         return [
             places
-            for places in candidates
-            if places not in taken and self.tree_with([*chosen, places]).largest <= LARGEST_CLIQUE
+            for places in possible
+            if places not in taken
+            and (tree.containing(places) is not None or self.tree_with([*chosen, places]).largest <= LARGEST_CLIQUE)
         ]
+
+    def _entries(self, places: Clique) -> int:
+        return prod(self.sizes[place] for place in places)
 
     def _margin(self, places: Clique) -> Margin:
         return Margin(places=places, bins=tuple(self.bins[place] for place in places))
 
     def _choose(
-        self, candidates: Sequence[Clique], model: GraphicalModel, *, number: int, optional: bool
+        self,
+        candidates: Sequence[Clique],
+        margins: tuple[Margin, ...],
+        model: GraphicalModel,
+        *,
+        number: int,
+        optional: bool,
     ) -> Clique | None:
+        """A private choice among candidates, all of which are among the margins; None if none is chosen."""
         tables = self.settings.pairs if number == 0 else TABLES_A_ROUND
         records, _ = self.records
-        margins = tuple(map(self._margin, candidates))
         means = [records * model.marginal(places).ravel() for places in candidates]
+        index_of = {margin.places: index for index, margin in enumerate(margins)}
         noise = HANDICAP * 0.8 * self._deviation(count_label(number), tables)
         query = MarginChoice(
             margins=margins,
+            candidates=tuple(index_of[places] for places in candidates),
             expected=tuple(np.rint(mean).astype(np.int64) for mean in means),
-            handicaps=(0,) * len(margins),
+            handicaps=(0,) * len(candidates),
             optional=optional,
         )
         scale = float(self.holder.selection_scale(query, spend=choose_label(number)))

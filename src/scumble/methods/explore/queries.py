@@ -3,7 +3,7 @@
 Both need sums over the records and comparisons of such sums, so several owners can answer them together.
 """
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,16 +50,24 @@ class MarginChoice(RowChoice, SummedRows):
     """
 
     margins: tuple[Margin, ...]
+    """All that are counted. A holder counts them once for all choices with the same margins."""
+    candidates: tuple[int, ...]
+    """The indices of those that can be chosen."""
     expected: tuple[Integers, ...]
-    """Public whole numbers: the expected counts of each margin, which follow from answers paid before."""
+    """Public whole numbers: the expected counts of each candidate, which follow from answers paid before."""
     handicaps: tuple[int, ...]
     optional: bool = False
+
+    @property
+    def sums_key(self) -> Hashable:
+        return MarginChoice, self.margins
 
     def gather(self, blocks: Iterable[Block]) -> Integers:
         return np.concatenate(count_margins(self.margins, blocks))
 
     def finish(self, sums: Integers) -> Integers:
-        parts = np.split(sums, np.cumsum([margin.cells for margin in self.margins])[:-1])
+        counted = np.split(sums, np.cumsum([margin.cells for margin in self.margins])[:-1])
+        parts = [counted[candidate] for candidate in self.candidates]
         differences = [int(np.abs(part - mean).sum()) for part, mean in zip(parts, self.expected, strict=True)]
         scores = [found - handicap for found, handicap in zip(differences, self.handicaps, strict=True)]
         return np.array([scores + [0] * self.optional])
