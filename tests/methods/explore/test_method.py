@@ -19,7 +19,7 @@ from scumble.methods.explore.documents import TABLES_FORMAT
 from scumble.methods.explore.known import Known
 from scumble.methods.explore.measuring import Measuring, sampling_error
 from scumble.methods.explore.method import Explore, ExploreMethod
-from scumble.methods.explore.settings import MOST_BINS, bins_of_pairs, explore_settings
+from scumble.methods.explore.settings import MOST_BINS, ExploreSettings, bins_of_pairs, explore_settings
 from scumble.methods.explore.spends import (
     COUNT_BINS,
     COUNT_RECORDS,
@@ -158,16 +158,22 @@ def test_every_class_table_is_a_candidate() -> None:
     assert any(story.count(" and ") == 2 for story in made.story), "triples with the class are chosen, too"
 
 
+def settings_for(attributes: int, information: float) -> ExploreSettings:
+    return explore_settings(attributes, information, lambda tables, share: tables / information)
+
+
 def test_budgets_add_up_and_follow_the_information() -> None:
     for attributes, information in [(2, 1.0), (5, 300.0), (15, 2_000.0), (60, 1e9)]:
-        settings = explore_settings(attributes, information)
+        settings = settings_for(attributes, information)
         values, tables = value_spends(Spend(label=REST, epsilon=Fraction(1)), settings)
         assert (values.label, tables.label) == (COUNT_VALUES, TABLES)
         for finer in (0.0, 0.01, 0.5, 1.0):
             spends = [values, *round_spends(tables, settings, finer)]
             assert sum(spend.epsilon * spend.times for spend in spends) == 1
             assert (COUNT_BINS in [spend.label for spend in spends]) == (finer > 0)
-    assert explore_settings(15, 50.0).values_share > explore_settings(15, 5_000.0).values_share
+    few, many = settings_for(15, 50.0), settings_for(15, 5_000.0)
+    assert few.values_share > many.values_share
+    assert (few.pairs, many.pairs) == (3, 14)
     assert bins_of_pairs(100, 1e6) < bins_of_pairs(1e5, 100) < bins_of_pairs(1e12, 1) == MOST_BINS
     plan = METHOD.plan(SCHEMA, Explore(epsilon="1"))
     assert [spend.label for spend in plan.spends] == [COUNT_RECORDS, REST]

@@ -59,8 +59,12 @@ class Measuring(Known):
         if self.schema.unit is Unit.ADD_REMOVE:
             self._count((Margin(places=(), bins=()),), (1,), COUNT_RECORDS)
         attributes = len(self.schema.attributes)
-        information = self.records[0] / self._deviation(REST, attributes)
-        self.settings = explore_settings(attributes, information)
+        records, _ = self.records
+        self.settings = explore_settings(
+            attributes,
+            records / self._deviation(REST, attributes),
+            lambda tables, share: self._deviation(REST, tables, share) / records,
+        )
         self.holder.divide(REST, value_spends(self.holder.plan.spend(REST), self.settings))
 
     def count_values(self, spend: str = COUNT_VALUES) -> None:

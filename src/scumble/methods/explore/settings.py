@@ -5,6 +5,7 @@ count has if the whole budget pays for one table of each attribute. Every number
 tables that settle defaults (`scumble.comparison.recipes`).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt, log
@@ -18,7 +19,9 @@ VALUES_IF_FEW, VALUES_IF_MANY = Fraction(7, 10), Fraction(1, 2)
 CHOICES_SHARE = Fraction(3, 10)
 """The share of the choices in what is left for a round of choices and tables."""
 TABLES_A_ROUND = 7
-INFORMATION_PER_PAIR = 10.0
+FEWEST_PAIRS, MOST_PAIR_NOISE = 3, 0.08
+"""As many pairs are planned as keep the total variation distance that noise alone gives a pair of attributes in
+`FEWEST_BINS` bins each below this."""
 LARGEST_CLIQUE = 20_000
 """The public limit of entries of a clique, which bounds time and memory."""
 MOST_FOR_BINS = Fraction(1, 4)
@@ -62,8 +65,15 @@ class ExploreSettings:
         return min(max(wanted, Fraction(1, 1000)), MOST_FOR_BINS)
 
 
-def explore_settings(attributes: int, information: float) -> ExploreSettings:
-    pairs = min(attributes - 1, max(int(information / INFORMATION_PER_PAIR), 3))
+def explore_settings(
+    attributes: int, information: float, pair_noise: Callable[[int, Fraction], float]
+) -> ExploreSettings:
+    """What is measured. `pair_noise` is the standard deviation of the noise, in parts of all records, if so many tables
+    get a share of the budget."""
+    share = (1 - _values_share(information)) * (1 - CHOICES_SHARE)
+    noise = 0.4 * FEWEST_BINS**2
+    within = (pairs for pairs in range(attributes - 1, 0, -1) if noise * pair_noise(pairs, share) <= MOST_PAIR_NOISE)
+    pairs = min(max(next(within, 0), FEWEST_PAIRS), attributes - 1)
     rounds = 0
     if information >= FEW:
         rounds = max(round(attributes / TABLES_A_ROUND), 1) if attributes > 2 else 0
