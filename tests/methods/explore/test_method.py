@@ -11,6 +11,8 @@ import pytest
 from planned_runs import run
 
 import scumble
+from scumble.auditing.laws.cases import small_schemas
+from scumble.auditing.laws.methods import check_method
 from scumble.comparison.recipes import RECIPES
 from scumble.comparison.trials import CodedTable
 from scumble.engines.memory import MemoryEngine
@@ -205,6 +207,10 @@ def test_stages_can_be_followed_one_by_one() -> None:
     measured = {places for places in measuring.chosen if len(places) == 2}
     assert measured <= set(combinations(range(4), 2))
     assert sampling_error(np.full(4, 100.0)) == pytest.approx(4 * 10 * (2 / np.pi) ** 0.5)
+
+
+def test_the_laws_are_satisfied_with_a_delta() -> None:
+    check_method(METHOD, small_schemas()[0], Explore(epsilon="1", delta="1e-9"))
 
 
 def test_an_empty_table_is_an_ordinary_release() -> None:
