@@ -81,7 +81,8 @@ lock: check-python ## choose all pinned versions anew (Python 3.11)
 	$(PYTHON) -m venv --clear .venv-lock
 	.venv-lock/bin/python $(PIP_INSTALL) '.[dev]'
 	@{ echo '# All packages of the core and of the extra "dev". Made by `make lock`; do not edit.'; \
-	   .venv-lock/bin/python -m pip freeze --disable-pip-version-check --exclude scumble; } > .venv-lock/lock
+	   .venv-lock/bin/python -m pip freeze --disable-pip-version-check --exclude scumble; } > .venv-lock/pins
+	@.venv-lock/bin/python benchmarks/lock_hashes.py < .venv-lock/pins > .venv-lock/lock
 	@mv .venv-lock/lock requirements.lock
 	@rm -rf .venv-lock
 	@echo "requirements.lock: $$(grep -c == requirements.lock) packages"

@@ -244,9 +244,15 @@ def repository_files() -> list[Path]:
     return sorted({ROOT / name for name in names if name and (ROOT / name).is_file()})
 
 
+def locked_requirements(name: str) -> dict[str, list[str]]:
+    """The requirements of a lock file, each with the hashes of its files."""
+    text = (ROOT / name).read_text("utf-8").replace("\\\n", " ")
+    lines = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
+    return {requirement: hashes for requirement, *hashes in lines}
+
+
 def pinned_versions() -> dict[str, str]:
-    lines = (ROOT / "requirements.lock").read_text("utf-8").splitlines()
-    requirements = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    requirements = [Requirement(line) for line in locked_requirements("requirements.lock")]
     pins = {}
     for requirement in requirements:
         (specifier,) = requirement.specifier
@@ -477,6 +483,13 @@ def test_planted_hosts_and_paths_are_caught() -> None:
 
 def test_the_listing_of_files_sees_this_one() -> None:
     assert Path(__file__).resolve() in repository_files()
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-engines.lock"])
+def test_every_locked_package_has_the_hashes_of_its_files(name: str) -> None:
+    for requirement, hashes in locked_requirements(name).items():
+        assert hashes, f"{requirement} has no hash: run `make lock`"
+        assert all(re.fullmatch("--hash=sha256:[0-9a-f]{64}", each) for each in hashes), requirement
 
 
 def test_the_lock_pins_every_declared_dependency() -> None:
