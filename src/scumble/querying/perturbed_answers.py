@@ -10,7 +10,7 @@ from scumble.querying.answers import AnswerSource, Estimate
 from scumble.querying.number_values import NumberValues
 from scumble.querying.perturbed import NORMAL, PerturbedCounts
 from scumble.querying.predicates import OneAttribute, Predicate, attributes_of, both
-from scumble.querying.quantiles import label_of
+from scumble.querying.quantiles import band, label_of
 
 Ends = tuple[float | None, float | None]
 
@@ -76,8 +76,7 @@ def perturbed_quantile(
         excess.append(counts.total(function))
         width = _width(counts, function) if exact else None
         widths.append(math.inf if width is None else width)
-    rising = (np.maximum.accumulate(excess) + np.minimum.accumulate(excess[::-1])[::-1]) / 2
-    reached = next((place for place, value in enumerate(rising) if value >= 0), len(ends) - 1)
+    first, reached, last_possible, _ = band(np.array(excess), np.array(widths))
     starts = [0, *ends[:-1]]
 
     def at(place: int) -> float | str:
@@ -85,10 +84,7 @@ def perturbed_quantile(
 
     low = high = None
     if exact and single and math.isfinite(max(widths)):
-        pairs = list(zip(excess, widths, strict=True))
-        first = next((place for place, (value, width) in enumerate(pairs) if value + width >= 0), len(ends) - 1)
-        open_ = [place for place, (value, width) in enumerate(pairs[:-1]) if value - width < 0]
-        low, high = at(starts[first]), at(starts[open_[-1] + 1 if open_ else 0])
+        low, high = at(starts[first]), at(starts[last_possible])
     return Estimate(
         group=labels,
         measure=f"quantile {share:g} of {attribute}",

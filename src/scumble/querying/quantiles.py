@@ -10,13 +10,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from scumble.errors import InputError
+from scumble.model.counts import Floats
 from scumble.querying.answering import Evidence, known_values
 from scumble.querying.answers import AnswerSource, Estimate
 from scumble.querying.estimates import Linear
 from scumble.querying.leaf_values import LeafValues
 from scumble.querying.number_values import NumberValues
 from scumble.querying.predicates import OneAttribute, Predicate, attributes_of, both
-from scumble.querying.values import Values
+from scumble.querying.values import Mask, Values
 
 
 def quantile_of(
@@ -77,13 +78,7 @@ def _measured(
             names |= dict.fromkeys(found.tables)
     estimates = np.array([each.value for _, each in excess])
     widths = np.array([each.half_width for _, each in excess])
-    rising = (np.maximum.accumulate(estimates) + np.minimum.accumulate(estimates[::-1])[::-1]) / 2
-    last = len(excess) - 1
-    first_possible = _first(estimates + widths >= 0, last)
-    reached = _first(rising >= 0, last)
-    # The last end is certain to be reached, whatever its noise: all records lie below it.
-    open_ends = np.flatnonzero(estimates[:-1] - widths[:-1] < 0)
-    last_possible = int(open_ends[-1]) + 1 if len(open_ends) else 0
+    first_possible, reached, last_possible, rising = band(estimates, widths)
     bounds = [0, *(end for end, _ in excess)]
     middle = (
         None if total.linear.value <= 0 else _middle(values, bounds, [-share * total.linear.value, *rising], reached)
@@ -93,7 +88,20 @@ def _measured(
     return middle, low, high, tuple(names)
 
 
-def _first(flags: np.ndarray, otherwise: int) -> int:
+def band(estimates: Floats, widths: Floats) -> tuple[int, int, int, Floats]:
+    """Of C(v) - q N at ascending ends: the first that may be reached, the first that is, the last that may be needed.
+
+    Also returns the estimates made to rise. The last end is certain to be reached, whatever its noise: all records lie
+    below it.
+    """
+    rising = (np.maximum.accumulate(estimates) + np.minimum.accumulate(estimates[::-1])[::-1]) / 2
+    last = len(estimates) - 1
+    open_ends = np.flatnonzero(estimates[:-1] - widths[:-1] < 0)
+    last_possible = int(open_ends[-1]) + 1 if len(open_ends) else 0
+    return _first(estimates + widths >= 0, last), _first(rising >= 0, last), last_possible, rising
+
+
+def _first(flags: Mask, otherwise: int) -> int:
     places = np.flatnonzero(flags)
     return int(places[0]) if len(places) else otherwise
 
