@@ -47,7 +47,7 @@ BEFORE = {
     "methods/method.py": {"_exact_delta", "_exactly", "Params.__init__", "require_target"},
     "methods/microaggregate/mixed/run.py": {"plan_mixed"},
     "methods/microaggregate/parameters.py": {"partition_settings"},
-    "methods/persons.py": {"plan_release", "refuse_persons", "_for_one_row"},
+    "methods/persons.py": {"plan_release", "refuse_persons", "_epsilon"},
     "privacy/noise.py": {"Keying.named", "KeyedWords.__init__"},
     "files/atomic_folder.py": {"staging"},
 }
@@ -72,7 +72,7 @@ BUGS = {
     "model/release.py": {"Release.size_text"},
     "privacy/fingerprint.py": {"row_sums", "_length"},
     "privacy/holder.py": {"Holder.disclose", "CentralHolder._select_in_parts", "_require"},
-    "privacy/measurements.py": {"_within"},
+    "privacy/measurements.py": {"_root_above", "_within"},
     "privacy/noise.py": {"keyed_bytes"},
     "privacy/purse.py": {"Purse.__init__", "Purse.divide", "Purse._whole", "Purse._take"},
 }
