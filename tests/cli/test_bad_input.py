@@ -146,7 +146,7 @@ SCHEMAS: list[Case] = [
     ("no mapping", write("schema.yaml", "- 1"), {}, ("schema.yaml is not a mapping", "Start it with")),
     ("other format", schema(("schema/1", "schema/9")), {}, ("schema.yaml", "scumble", "schema/1")),
     ("unknown key", schema(("target", "traget")), {}, ("schema.yaml", "traget", "scumble schema format")),
-    ("no target", schema(("target: income\n", "")), {}, ("diffgen", "Add `target:` to the schema")),
+    ("no target", schema(("target: income\n", "")), {"method": "diffgen"}, ("diffgen", "Add `target:` to the schema")),
     ("target not described", schema(("target: income", "target: wage")), {}, ("schema.yaml", "'wage'", "Add it")),
     ("target a number", schema(("target: income", "target: age")), {}, ("'age' is numeric", "Give it `classes:")),
     ("step too wide", schema(("step: 10", "step: 7")), {}, ("'age'", "does not divide", "change the step")),
