@@ -30,6 +30,17 @@ def test_cliques_cover_what_is_measured_and_form_a_tree(measured: list[Clique]) 
     assert not any(set(one) < set(other) for one in tree.cliques for other in tree.cliques)
 
 
+@given(measured=CLIQUES, more=st.sets(st.integers(0, len(SIZES) - 1), min_size=2, max_size=3))
+@settings(max_examples=100)
+def test_cliques_can_be_joined_within_the_stated_size(measured: list[Clique], more: set[int]) -> None:
+    """Adding the attributes to all cliques on the ways between them keeps the running intersection property."""
+    places = tuple(sorted(more))
+    tree = junction_tree(SIZES, measured)
+    bound = tree.entries_with(places)
+    assert bound >= (tree.largest if tree.containing(places) is not None else tree.entries(places))
+    assert bound <= tree.entries(tuple(range(len(SIZES))))
+
+
 @pytest.mark.parametrize(
     ("measured", "cliques"),
     [

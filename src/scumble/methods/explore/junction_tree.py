@@ -35,6 +35,25 @@ class JunctionTree:
     def entries(self, clique: Clique) -> int:
         return prod(self.sizes[place] for place in clique)
 
+    def entries_with(self, places: Clique) -> int:
+        """How large cliques need to get at most, so that one contains these attributes.
+
+        Adding them to every clique between those that contain one of them gives a junction tree again.
+        """
+        if self.containing(places) is not None:
+            return self.largest
+        ends = [next(number for number, clique in enumerate(self.cliques) if place in clique) for place in places]
+        ways = [self._way_up(end) for end in ends]
+        shared = set.intersection(*map(set, ways))
+        between = {number for way in ways for number in way if number not in shared} | {max(shared)}
+        return max(self.entries(tuple({*self.cliques[number], *places})) for number in between)
+
+    def _way_up(self, number: int) -> list[int]:
+        way = [number]
+        while self.parents[way[-1]] >= 0:
+            way.append(self.parents[way[-1]])
+        return way
+
     def containing(self, places: Clique) -> int | None:
         """The smallest clique that contains these attributes; None if there is none."""
         found = [number for number, clique in enumerate(self.cliques) if set(places) <= set(clique)]

@@ -121,12 +121,14 @@ class Measuring(Known):
             model = self.fitted()
             chosen: list[Clique] = []
             for _ in range(TABLES_A_ROUND):
-                # What makes a clique too large once will do so later, too.
-                possible = self._further(chosen, possible)
-                found = self._choose(possible, margins, model, number=number, optional=True) if possible else None
+                candidates = self._further(chosen, possible)
+                found = self._choose(candidates, margins, model, number=number, optional=True) if candidates else None
                 if found is None:
                     break
-                chosen.append(found)
+                if self.tree_with([*chosen, found]).largest > LARGEST_CLIQUE:
+                    possible.remove(found)  # another order of elimination would do, but this one does not
+                else:
+                    chosen.append(found)
             self._count_chosen(chosen, number=number)
 
     # Asking
@@ -135,12 +137,7 @@ class Measuring(Known):
         """Those of the possible sets of attributes that were not chosen yet and keep the cliques small."""
         taken = {*self.chosen, *chosen}
         tree = self.tree_with(chosen)
-        return [
-            places
-            for places in possible
-            if places not in taken
-            and (tree.containing(places) is not None or self.tree_with([*chosen, places]).largest <= LARGEST_CLIQUE)
-        ]
+        return [places for places in possible if places not in taken and tree.entries_with(places) <= LARGEST_CLIQUE]
 
     def _entries(self, places: Clique) -> int:
         return prod(self.sizes[place] for place in places)

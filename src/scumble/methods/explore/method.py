@@ -64,7 +64,7 @@ class ExploreMethod:
             spends=planned_spends(guarantee),
             cells_at_most=sum(attribute.domain.size for attribute in schema.attributes),
             notes=_notes(schema, parameters),
-            single_owner_reason="its queries count several attributes of whole rows at once",
+            single_owner_reason="it counts combinations of attributes row by row, which owners do not do jointly yet",
         )
 
     def run(self, schema: Schema, parameters: Explore, holder: Holder) -> RecordRelease:
