@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from scumble.methods.diffgen.detail.drawing import drawn, raked
 from scumble.methods.diffgen.detail.groups import LogOdds
 from scumble.methods.diffgen.detail.terms import LogOddsModel, class_probabilities, to_log_odds
 from scumble.model.counts import Floats, Integers
@@ -38,10 +39,7 @@ class RowSampler:
         climb = np.cumsum(weights.reshape(-1, weights.shape[2]) + 1e-9, axis=1)
         climb /= climb[:, -1:]
         climb[:, -1] = 1.0
-        line = np.arange(len(climb))[:, np.newaxis] + climb
-        uniform = self._generator.random(self.rows)
-        found = np.searchsorted(line.ravel(), context + uniform, side="right")
-        self.codes[place] = np.minimum(found - context * climb.shape[1], climb.shape[1] - 1)
+        self.codes[place] = drawn(climb, context, self._generator.random(self.rows))
 
     def resample(self, wanted: Sequence[tuple[Integers, Floats]]) -> None:
         """Draw as many of the rows again, with replacement, so that groups of rows get wanted shares.
@@ -52,12 +50,7 @@ class RowSampler:
         """
         if not self.rows:
             return
-        weights = np.ones(self.rows)
-        for _ in range(RAKING_ROUNDS):
-            for groups, shares in wanted:
-                found = np.bincount(groups, weights=weights, minlength=len(shares))
-                weights *= (self.rows * shares / np.maximum(found, 1e-9))[groups]
-        chosen = systematic_rows(weights, self._generator)
+        chosen = systematic_rows(raked(self.rows, wanted, RAKING_ROUNDS), self._generator)
         self.codes = [column[chosen] for column in self.codes]
         self.provisional = self.provisional[chosen]
 
