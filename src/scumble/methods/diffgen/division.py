@@ -12,9 +12,12 @@ generated tables (docs/detail.md).
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import exp, log, sqrt
+from itertools import product
+from math import log, sqrt
 
 import numpy as np
+
+from scumble.model.counts import Floats
 
 SIGNAL = 0.12
 """The attribute that says most about the class explains so much of its variance, the i-th one SIGNAL / i."""
@@ -68,36 +71,56 @@ def expected_error(information: float, values: tuple[int, ...], shares: EpsilonS
 
     `values` lists the number of values of each attribute.
     """
-    attributes = len(values)
-    signals = SIGNAL / np.arange(1, attributes + 1)
     if not shares.tables:
-        return float(signals.sum())
-    counted, missed = signals[: shares.tables], signals[shares.tables :]
-    noise = _noise_of_a_table(information * shares.rest / shares.tables, values)
-    error = float((counted * noise / (counted + noise)).sum() + missed.sum())
-    if shares.tables < attributes:
-        seen = information * classes / 2 * shares.choice
-        unseen = NOISE_OF_A_CHOICE * shares.tables * log(attributes) / seen / EFFECT
-        error += sum(signal * (1 - exp(-(unseen**2) / signal)) for signal in counted)
-    miscalibrated = MISCALIBRATED * min(1.0, 0.5 + shares.tables / 20)
-    if shares.calibration:
-        noise = CALIBRATION_NOISE / (information * shares.calibration) ** 2
-        error += miscalibrated * noise / (miscalibrated + noise)
-    else:
-        error += miscalibrated
-    if not shares.fit:
-        return error + OVERLAP + sum(INTERACTIONS.values())
-    noise = (OVERLAP_INFORMATION / (information * shares.fit)) ** 2
-    error += OVERLAP * noise / (1 + noise)
+        return float(_signals(len(values)).sum())
+    return (
+        float(_of_tables(information, values, shares.tables, np.array([shares.rest]))[0])
+        + _of_choices(information * classes / 2, len(values), shares.tables, shares.choice)
+        + _of_calibration(information, shares.tables, shares.calibration)
+        + _of_fit(information, len(values), shares.fit, shares.combination, classes)
+    )
+
+
+def _signals(attributes: int) -> Floats:
+    return SIGNAL / np.arange(1, attributes + 1)
+
+
+def _of_tables(information: float, values: tuple[int, ...], tables: int, rest: Floats) -> Floats:
+    """The signal of attributes without a table, and the noise of tables that share each of these parts of epsilon."""
+    signals = _signals(len(values))
+    known = (information * rest / tables)[:, np.newaxis]
+    of_few_values = NOISE_OF_FEW_VALUES * np.square(np.array(values) / known)
+    noise = np.minimum(NOISE_OF_A_TABLE / known, of_few_values).mean(axis=1)[:, np.newaxis]
+    counted = signals[:tables]
+    return (counted * noise / (counted + noise)).sum(axis=1) + float(signals[tables:].sum())
+
+
+def _of_choices(information: float, attributes: int, tables: int, choice: float) -> float:
+    """The signal of attributes that should have been chosen. `information` does not depend on the number of classes."""
+    if tables == attributes:
+        return 0.0
+    unseen = NOISE_OF_A_CHOICE * tables * log(attributes) / (information * choice) / EFFECT
+    counted = _signals(attributes)[:tables]
+    return float((counted * (1 - np.exp(-(unseen**2) / counted))).sum())
+
+
+def _of_calibration(information: float, tables: int, calibration: float) -> float:
+    miscalibrated = MISCALIBRATED * min(1.0, 0.5 + tables / 20)
+    if not calibration:
+        return miscalibrated
+    noise = CALIBRATION_NOISE / (information * calibration) ** 2
+    return miscalibrated * noise / (miscalibrated + noise)
+
+
+def _of_fit(information: float, attributes: int, fit: float, combination: float, classes: int) -> float:
+    """What overlaps of tables and interactions cost."""
+    if not fit:
+        return OVERLAP + sum(INTERACTIONS.values())
+    noise = (OVERLAP_INFORMATION / (information * fit)) ** 2
     candidates = max(attributes * (attributes - 1) / 2, 1) + 1
-    noise = 2 * log(candidates) / (information * classes / 2 * shares.combination)
-    return error + sum(cost * noise**2 / (effect**2 + noise**2) for effect, cost in INTERACTIONS.items())
-
-
-def _noise_of_a_table(information: float, values: tuple[int, ...]) -> float:
-    """The mean error of a table with this information."""
-    binned = NOISE_OF_A_TABLE / information
-    return sum(min(binned, NOISE_OF_FEW_VALUES * (each / information) ** 2) for each in values) / len(values)
+    of_choice = 2 * log(candidates) / (information * classes / 2 * combination)
+    missed = sum(cost * of_choice**2 / (effect**2 + of_choice**2) for effect, cost in INTERACTIONS.items())
+    return OVERLAP * noise / (1 + noise) + missed
 
 
 CHOICES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4)
@@ -112,17 +135,22 @@ def best_division(information: float, values: tuple[int, ...], classes: int = 2)
     """The division with the least expected error. `values` lists the number of values of each attribute."""
     attributes = len(values)
     best, least = EpsilonShares(tables=0), expected_error(information, values, EpsilonShares(tables=0))
+    fits = [(0.0, 0.0), *product(FITS[1:], COMBINATIONS)]
+    of_fits = [_of_fit(information, attributes, *fit, classes) for fit in fits]
     for tables in _numbers(attributes):
-        for calibration in CALIBRATIONS:
-            for fit in FITS:
-                for combination in COMBINATIONS if fit else (0.0,):
-                    for choice in CHOICES if tables < attributes else (0.0,):
-                        shares = EpsilonShares(
-                            tables=tables, choice=choice, calibration=calibration, combination=combination, fit=fit
-                        )
-                        error = expected_error(information, values, shares, classes) if shares.rest > 0 else least
-                        if error < least:
-                            best, least = shares, error
+        choices = CHOICES if tables < attributes else (0.0,)
+        of_choices = [_of_choices(information * classes / 2, attributes, tables, choice) for choice in choices]
+        of_calibrations = [_of_calibration(information, tables, calibration) for calibration in CALIBRATIONS]
+        divisions = [
+            EpsilonShares(tables=tables, choice=choice, calibration=calibration, combination=combination, fit=fit)
+            for calibration, (fit, combination), choice in product(CALIBRATIONS, fits, choices)
+        ]
+        rest = np.array([shares.rest for shares in divisions])
+        beside = np.array([sum(parts) for parts in product(of_calibrations, of_fits, of_choices)])
+        errors = _of_tables(information, values, tables, np.maximum(rest, 1e-9)) + beside
+        errors[rest <= 0] = np.inf
+        if errors.min() < least:
+            best, least = divisions[int(errors.argmin())], float(errors.min())
     return best
 
 
