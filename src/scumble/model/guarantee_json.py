@@ -26,7 +26,7 @@ LONGEST_SHOWN = 200
 def to_json(guarantee: Guarantee) -> dict[str, Any]:
     """The guarantee as plain data, budgets as exact text.
 
-    >>> to_json(PureDP(epsilon=Fraction(1, 2), unit=Unit.ADD_REMOVE))
+    >>> to_json(PureDP(epsilon=parse_budget("0.5"), unit=Unit.ADD_REMOVE))
     {'kind': 'PureDP', 'epsilon': '0.5', 'unit': 'add-remove'}
     """
     match guarantee:
