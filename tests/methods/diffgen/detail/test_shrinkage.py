@@ -92,3 +92,31 @@ def test_consistent_tables_keep_their_totals(shape: tuple[int, ...]) -> None:
     assert (made >= 0).all()
     assert np.allclose(made.sum(axis=-2), table.sum(axis=-2))
     assert np.allclose(consistent(-np.ones(shape, dtype=np.int64)).sum(axis=-2), 1)
+
+
+def test_of_many_tables_those_of_noise_alone_have_no_effect() -> None:
+    """Fifty tables, one of which tells much about the class."""
+    generator = np.random.default_rng(12)
+    prior = np.array([[0.6, 0.4]])
+    effects: dict[int, list[float]] = {1: [], 50: []}
+    for second in [0.4] * 49 + [0.9]:
+        share = np.linspace(0.4, second, 10)
+        table = 200 * np.stack([1 - share, share], axis=1) + generator.laplace(0, 30, (10, 2))
+        for tables, found in effects.items():
+            shifts = shifts_of_values(np.rint(table).astype(np.int64)[np.newaxis], prior, 30 * 2**0.5, tables=tables)
+            found.append(np.abs(shifts[:, 1] - shifts[:, 0]).mean() / 1024)
+    assert np.mean(effects[50][:-1]) < 0.5 * np.mean(effects[1][:-1])
+    assert effects[50][-1] > 0.9 * effects[1][-1]
+
+
+def test_ranges_that_differ_little_are_shrunk_by_more() -> None:
+    prior = np.full((16, 2), 0.5)
+    calm, wild = (np.tile(500.0, (16, 2)) for _ in range(2))
+    wild[:, 0] += np.tile([300.0, -300.0], 8)
+    for table in (calm, wild):
+        table[0] += [40.0, -40.0]
+    kept = [
+        shrunk(table, prior, 30.0, usual_variance=USUAL_VARIANCE, pooled=True)[0, 0] - 0.5 for table in (calm, wild)
+    ]
+    alone = [shrunk(table, prior, 30.0, usual_variance=USUAL_VARIANCE)[0, 0] - 0.5 for table in (calm, wild)]
+    assert kept[0] < 0.8 * alone[0] and kept[1] > 0.95 * alone[1]

@@ -143,7 +143,7 @@ class _Measuring(Measured):
                 prior = means_by_key(found, groups.assign(log_odds), np.repeat(prior, len(groups), axis=0))
             table, deviation = self._count(combination, groups, spend)
             self.tables[place] = Table(counts=table, deviation=deviation, groups=groups)
-            shifts = shifts_of_values(table, prior, deviation)
+            shifts = shifts_of_values(table, prior, deviation, tables=self.settings.tables)
             self.model = replace(self.model, terms=(*self.model.terms, Term.of(combination, shifts, groups)))
             draft.draw(place, self.weights(place), None if groups is None else groups.assign(log_odds))
             grouped = "" if groups is None else f" and {len(groups)} groups by log-odds"
@@ -160,7 +160,8 @@ class _Measuring(Measured):
         self.model, shares = self.base(), self.class_shares()[np.newaxis]
         for place, table in self.tables.items():
             combination = Combination(places=(place,), bins=(self.binning(place).bins,))
-            term = Term.of(combination, shifts_of_values(table.counts, shares, table.deviation))
+            shifts = shifts_of_values(table.counts, shares, table.deviation, tables=self.settings.tables)
+            term = Term.of(combination, shifts)
             self.model = replace(self.model, terms=(*self.model.terms, term))
 
     def calibrate(self, slope: float) -> None:
