@@ -95,7 +95,7 @@ def test_consistent_tables_keep_their_totals(shape: tuple[int, ...]) -> None:
 
 
 def test_of_many_tables_those_of_noise_alone_have_no_effect() -> None:
-    """Fifty tables, one of which tells much about the class."""
+    """Fifty tables, one of which depends much on the class."""
     generator = np.random.default_rng(12)
     prior = np.array([[0.6, 0.4]])
     effects: dict[int, list[float]] = {1: [], 50: []}

@@ -26,7 +26,7 @@ keeps its squared difference above so many variances of noise."""
 USUAL_WEIGHT = 2.0
 """The usual variance counts as much as so many ranges whose variance was observed."""
 FEW_TABLES, SHARPNESS = 8, 2.0
-"""With more tables than this, most may be of attributes that tell nothing about the class (`_relevance`)."""
+"""With more tables than this, most may be of attributes that have nothing to do with the class (`_relevance`)."""
 
 
 def shifts_of_values(table: Integers, prior: Floats, deviation: float, *, tables: int = 1) -> LogOdds:
