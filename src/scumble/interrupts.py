@@ -32,6 +32,7 @@ class _State:
 
 
 _state = _State()
+_resending = threading.Lock()
 
 
 def _receive(number: int, frame: Any) -> None:
@@ -55,9 +56,13 @@ def handled() -> Iterator[None]:
                 signal.signal(number, _receive)
         yield
     finally:
-        for number, handler in before.items():
-            if handler is not None:
-                signal.signal(number, handler)
+        _state.delays += 1  # nothing interrupts what follows
+        report()
+        with _resending:  # whoever is about to resend does so now, or not at all
+            for number, handler in before.items():
+                if handler is not None:
+                    signal.signal(number, handler)
+        _state.delays -= 1
 
 
 def check() -> None:
@@ -71,10 +76,25 @@ def report() -> None:
     _state.answered = _state.arrivals
 
 
+def keep_exit_code() -> None:
+    """Let the process end with the exit code that it states.
+
+    If KeyboardInterrupt passes through code that was compiled from a string, as the methods of data classes are, Python
+    notes it as unhandled, even if it is caught later. `python -m` then ends as if killed by SIGINT. Running any such
+    code again clears the note.
+    """
+    exec("")
+
+
 def resend() -> None:
-    """Interrupt again, if an interruption was lost and is still not reported."""
-    if _state.arrivals != _state.answered:
-        os.kill(os.getpid(), signal.SIGINT)
+    """Interrupt again, if an interruption was lost and is still not reported.
+
+    The lock keeps this signal from arriving after `handled`, when it would kill a process that has already said how it
+    ended.
+    """
+    with _resending:
+        if _state.arrivals != _state.answered:
+            os.kill(os.getpid(), signal.SIGINT)
 
 
 @contextmanager

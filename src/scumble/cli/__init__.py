@@ -40,6 +40,7 @@ def main() -> None:
             code, message = _interrupted()
         with suppress(KeyboardInterrupt), interrupts.delayed():
             _print_error(message)
+        interrupts.keep_exit_code()
         sys.exit(code)
 
 
