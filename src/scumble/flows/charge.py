@@ -21,6 +21,7 @@ from scumble.privacy.fingerprint import fingerprint_of_sums, row_sums
 from scumble.privacy.ledger import Ledger
 from scumble.privacy.receipt import Receipt
 from scumble.sources import Source
+from scumble.sources.spark_batches import SparkBatches
 
 WEAKER: Mapping[str, type[Guarantee]] = {
     "interval": IntervalPrivacy,
@@ -70,7 +71,9 @@ def aborting(reason: Abort) -> Iterator[None]:
 def _opened(engine: str, source: Source, schema: Schema, report: Progress, key: bytes) -> Iterator[Engine]:
     batches = source.batches(schema.columns_read, lambda done, total: report("reading rows", done, total))
     with aborting(Abort.SOURCE):
-        rows = ENGINES[engine].open(_interruptible(batches), schema, key=key)
+        # Rows that Spark holds are counted where they lie.
+        read = batches if isinstance(batches, SparkBatches) else _interruptible(batches)
+        rows = ENGINES[engine].open(read, schema, key=key)
     try:
         if schema.unit is Unit.REPLACE and rows.rows != schema.rows:
             raise InputError(
