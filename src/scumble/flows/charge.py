@@ -21,7 +21,6 @@ from scumble.privacy.fingerprint import fingerprint_of_sums, row_sums
 from scumble.privacy.ledger import Ledger
 from scumble.privacy.receipt import Receipt
 from scumble.sources import Source
-from scumble.sources.spark_batches import SparkBatches
 
 WEAKER: Mapping[str, type[Guarantee]] = {
     "interval": IntervalPrivacy,
@@ -71,8 +70,8 @@ def aborting(reason: Abort) -> Iterator[None]:
 def _opened(engine: str, source: Source, schema: Schema, report: Progress, key: bytes) -> Iterator[Engine]:
     batches = source.batches(schema.columns_read, lambda done, total: report("reading rows", done, total))
     with aborting(Abort.SOURCE):
-        # Rows that Spark holds are counted where they lie.
-        read = batches if isinstance(batches, SparkBatches) else _interruptible(batches)
+        # What is no iterator are rows of a cluster, which counts them where they lie.
+        read = _interruptible(batches) if isinstance(batches, Iterator) else batches
         rows = ENGINES[engine].open(read, schema, key=key)
     try:
         if schema.unit is Unit.REPLACE and rows.rows != schema.rows:
