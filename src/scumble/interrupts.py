@@ -71,6 +71,21 @@ def check() -> None:
         raise KeyboardInterrupt
 
 
+@contextmanager
+def converted() -> Iterator[None]:
+    """Raise KeyboardInterrupt in place of any error of this block that follows a signal not yet reported.
+
+    A library may turn KeyboardInterrupt into an error of its own: an extension module that is interrupted while it is
+    imported ends with an AttributeError that mentions no interruption.
+    """
+    try:
+        yield
+    except Exception as error:
+        if _state.arrivals != _state.answered:
+            raise KeyboardInterrupt from error
+        raise
+
+
 def report() -> None:
     """Note that all interruptions so far are reported to the user: `check` does not raise for them again."""
     _state.answered = _state.arrivals

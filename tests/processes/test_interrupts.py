@@ -36,6 +36,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("charged_rows", signal.SIGINT, "destructor", 5),
         ("run_release", signal.SIGTERM, "callback", 5),
         ("write_release", signal.SIGHUP, "callback", 5),
+        ("check_columns", signal.SIGINT, "conversion", 1),
+        ("charged_rows", signal.SIGHUP, "conversion", 5),
     ],
 )
 def test_a_swallowed_signal_ends_the_run_all_the_same(

@@ -1,7 +1,8 @@
 """Run as a program: a real release in which a library swallows the first Ctrl-C.
 
 The arguments: the name of a function of `scumble.flows.release`, before which the process sends itself a signal inside
-a destructor or inside a callback that drops every exception; the signal; and the words of the command line.
+a destructor, inside a callback that drops every exception, or inside an import that turns it into another; the signal;
+and the words of the command line.
 """
 
 import os
@@ -38,6 +39,8 @@ def swallow(place: str, number: int, way: str) -> None:
                 sum(range(1000))
             except KeyboardInterrupt:
                 pass
+            if way == "conversion":
+                raise AttributeError("partially initialized module")
         return original(*arguments, **named)
 
     setattr(flow, place, interrupted)

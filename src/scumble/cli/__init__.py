@@ -33,7 +33,8 @@ def main() -> None:
     sys.unraisablehook = _interrupt_again
     with interrupts.handled():
         try:
-            code, message = _run()
+            with interrupts.converted():
+                code, message = _run()
             if code == 0:
                 interrupts.check()
         except KeyboardInterrupt:

@@ -116,7 +116,8 @@ def reporting_charge() -> Iterator[Charge]:
     charge = Charge()
     interrupts.follow_charge(lambda: charge.outcome(Abort.INTERRUPT))
     try:
-        yield charge
+        with interrupts.converted():
+            yield charge
         interrupts.check()
     except KeyboardInterrupt:
         raise _stopped(charge) from None
