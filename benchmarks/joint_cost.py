@@ -139,7 +139,7 @@ def by_threads(setting: Setting) -> dict[str, Any]:
             nonce=b"benchmark",
             engine=engine,
             plan=plan,
-            rows_at_most=rows.num_rows,
+            rows_at_most=dict.fromkeys(roles.owners, rows.num_rows),
             log=MemoryAnswerLog(),
         )
         cells.append(len(method.run(schema, parameters, holder).count))

@@ -36,10 +36,6 @@ class Abort(Enum):
         "rows of another account",
         "whether all rows are those of an earlier release from this ledger; one record can decide this",
     )
-    ROWS_AT_MOST = (
-        "more rows than agreed",
-        "whether this owner has more rows than the agreement's `rows_at_most`; one record can decide this",
-    )
     LEDGER = "the ledger could not be written", "the file of the ledger, its disk and other programs"
     OUTPUT = "a folder that appeared at the place of the release", "other programs"
     PARTY = "another party, the network, or the stored state of the run", "the other parties and the connections"

@@ -110,6 +110,8 @@ def test_a_joint_release_is_measured_against_the_bound_of_its_agreement(folder: 
     assert joined.to_json()["warnings"] == [warning]
     assert dict(joined.summary.facts)["warning"] == warning
     assert Joined(**common, rows_at_most=2500).warnings == ()
+    (near,) = Joined(**common, rows_at_most=100).warnings
+    assert "the agreement's bound of 100" in near and "clipped" in near
 
 
 @pytest.mark.parametrize(

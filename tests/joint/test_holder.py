@@ -17,8 +17,10 @@ from joint_threads import (
     Noiseless,
     RecordingMesh,
     keys_from,
+    owner_or_none,
     roles_id,
     run_parties,
+    same_bound,
 )
 from scipy.stats import chi2_contingency, ks_2samp
 
@@ -98,7 +100,7 @@ def run_jointly(
             nonce=b"run",
             engine=engine_of(SCHEMA, tables[mesh.party]) if mesh.party in roles.owners else None,
             plan=plan,
-            rows_at_most=ROWS_AT_MOST,
+            rows_at_most=same_bound(roles, ROWS_AT_MOST),
             log=logs[mesh.party] if logs else MemoryAnswerLog(),
             answered=answered,
         )
@@ -154,7 +156,8 @@ def test_without_noise_the_joint_answers_are_the_central_ones(roles: Roles, scor
             arithmetic=Noiseless(sharing),
             engine=engine_of(SCHEMA, TABLES[mesh.party]) if mesh.party in roles.owners else None,
             plan=plan,
-            rows_at_most=ROWS_AT_MOST,
+            rows_at_most=same_bound(roles, ROWS_AT_MOST),
+            owner=owner_or_none(roles, mesh.party),
             log=log,
         )
         release = DiffGenMethod().run(SCHEMA, parameters, holder)
@@ -273,7 +276,7 @@ def test_another_method_with_additive_answers() -> None:
             nonce=b"",
             engine=engine_of(SCHEMA, TABLES[mesh.party]),
             plan=plan,
-            rows_at_most=ROWS_AT_MOST,
+            rows_at_most=same_bound(THREE, ROWS_AT_MOST),
             log=MemoryAnswerLog(),
         )
         return {name: list(column) for name, column in method.run(SCHEMA, parameters, holder).columns.items()}
@@ -352,7 +355,7 @@ def test_an_owner_needs_rows_and_an_aggregator_has_none() -> None:
                 nonce=b"",
                 engine=None,
                 plan=planned(WITH_AGGREGATOR, parameters),
-                rows_at_most=9,
+                rows_at_most=same_bound(WITH_AGGREGATOR, 9),
                 log=MemoryAnswerLog(),
             ),
         )
@@ -369,7 +372,8 @@ def test_two_tables_with_the_same_answers_make_messages_of_the_same_form() -> No
                 arithmetic=Noiseless(Sharing(roles=THREE, mesh=mesh, keys=keys[mesh.party], nonce=b"")),
                 engine=engine_of(SCHEMA, tables[mesh.party]),
                 plan=plan,
-                rows_at_most=ROWS_AT_MOST,
+                rows_at_most=same_bound(THREE, ROWS_AT_MOST),
+                owner=mesh.party,
                 log=MemoryAnswerLog(),
             )
             return DiffGenMethod().run(SCHEMA, parameters, holder)

@@ -4,7 +4,7 @@ possible in tests only.
 """
 
 import pyarrow as pa
-from joint_threads import THREE, Noiseless, keys_from, run_parties
+from joint_threads import THREE, Noiseless, keys_from, run_parties, same_bound
 
 from scumble.engines.memory import MemoryEngine
 from scumble.files.schema_file import parse_schema
@@ -77,7 +77,8 @@ def test_examples_1_and_2() -> None:
             arithmetic=arithmetic,
             engine=tables[mesh.party],
             plan=plan,
-            rows_at_most=20,
+            rows_at_most=same_bound(THREE, 20),
+            owner=mesh.party,
             log=MemoryAnswerLog(),
         )
         return DiffGenMethod().run(SCHEMA, PARAMETERS, holder), arithmetic.scores

@@ -31,6 +31,7 @@ def agree(
     rows: int = 120,
     schema: str = SCHEMA,
     deadlines: dict[str, int] | None = None,
+    rows_at_most: int = 10_000,
     **parameters: Any,
 ) -> Path:
     """Write tables for all owners and an agreement with few rounds; return the agreement's path."""
@@ -47,7 +48,7 @@ def agree(
             for name, address in zip(names, addresses, strict=True)
         },
         parameters={"epsilon": "1", "rounds": "2", **parameters},
-        rows_at_most=10_000,
+        rows_at_most=rows_at_most,
         deadlines={"start": 30, "stall": 30, "silence": 4, **(deadlines or {})},
     )
 

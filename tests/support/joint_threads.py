@@ -34,6 +34,15 @@ def roles_for(compute: int) -> Roles:
     return Roles(parties=compute, compute=everyone, owners=everyone, threshold=default_threshold(compute))
 
 
+def same_bound(roles: Roles, rows: int) -> dict[int, int]:
+    """The same public bound for every owner."""
+    return dict.fromkeys(roles.owners, rows)
+
+
+def owner_or_none(roles: Roles, party: int) -> int | None:
+    return party if party in roles.owners else None
+
+
 def roles_id(roles: Roles) -> str:
     return f"{len(roles.compute)} of {roles.parties} compute, {len(roles.owners)} own"
 

@@ -64,8 +64,13 @@ def init(
         ),
     ] = None,
     rows_at_most: Annotated[
-        int, typer.Option("--rows-at-most", help="Public upper bound on the number of rows of all owners together.")
+        int,
+        typer.Option("--rows-at-most", help="Public bound on the rows of each owner without --owner-rows-at-most."),
     ] = 1_000_000,
+    owner_rows_at_most: Annotated[
+        list[str] | None,
+        typer.Option("--owner-rows-at-most", help="Public bound on the rows of one owner: NAME=ROWS (repeatable)."),
+    ] = None,
     threshold: Annotated[
         int | None,
         typer.Option("--threshold", help="Largest coalition that learns nothing (default: the maximum)."),
@@ -92,6 +97,10 @@ def init(
         method=method,
         parameters=parameters,
         rows_at_most=rows_at_most,
+        owners_rows_at_most={
+            name: _whole_number(text, "--owner-rows-at-most")
+            for name, text in _pairs(owner_rows_at_most or [], "--owner-rows-at-most")
+        },
         threshold=threshold,
         deadlines={"start": start, "stall": stall},
     )
@@ -108,6 +117,12 @@ def init(
 def _roles(words: Sequence[str], **role: bool) -> dict[str, dict[str, Any]]:
     named = [word if "=" in word else f"aggregator={word}" for word in words] if not role["owner"] else words
     return {name: {"address": address, **role} for name, address in _pairs(named, "--party")}
+
+
+def _whole_number(text: str, option: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise InputError(f"{option} {text!r} is not a whole number.")
+    return int(text)
 
 
 def _pairs(words: Sequence[str], option: str) -> list[tuple[str, str]]:

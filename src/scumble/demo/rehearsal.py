@@ -91,7 +91,7 @@ def rehearse(
                 for name, address in zip(names, called, strict=True)
             },
             parameters={"epsilon": "1"} if parameters is None else parameters,
-            rows_at_most=max(rows, 1),
+            rows_at_most=max(2 * rows, 1),  # generous, as a real bound should be
             method=method,
         )
         if delay_ms:

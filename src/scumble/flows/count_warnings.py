@@ -14,6 +14,8 @@ LEAST_OF_RECORDS = 0.5
 """The least share of the stated number of records that is not worth a warning."""
 LEAST_OF_BOUND = 0.1
 """The same for `rows_at_most`, which is an upper bound and may be generous."""
+NEAR_BOUND = 0.9
+"""From this share of the bound of a joint agreement on, counts may have been clipped."""
 
 
 class _Expected(NamedTuple):
@@ -23,10 +25,28 @@ class _Expected(NamedTuple):
 
 
 def count_warnings(release: Release, *, rows_at_most: int | None = None) -> tuple[str, ...]:
-    """A sentence where far fewer records were counted than the schema or the parameters let expect, else nothing.
+    """A sentence where far fewer records were counted than the schema or the parameters let expect, or where a joint
+    release counted about as many as its agreement allows; else nothing.
 
-    `rows_at_most` is the bound of a joint agreement. It is used if neither the parameters nor the schema state one.
+    `rows_at_most` is `Agreement.records_at_most` of a joint release. It is also used where neither the parameters
+    nor the schema state a number of records.
     """
+    return (*_too_few(release, rows_at_most), *_near_bound(release, rows_at_most))
+
+
+def _near_bound(release: Release, rows_at_most: int | None) -> tuple[str, ...]:
+    counted = release.counted_records
+    if rows_at_most is None or counted is None or counted[0] < NEAR_BOUND * rows_at_most:
+        return ()
+    warning = (
+        f"About {round(counted[0]):,} records were counted (noisy), close to the agreement's bound of "
+        f"{rows_at_most:,} or above it. If an owner has more rows than its bound, its counts were clipped: the release "
+        "is as private as stated, but less accurate. State larger bounds in the next agreement."
+    )
+    return (warning,)
+
+
+def _too_few(release: Release, rows_at_most: int | None) -> tuple[str, ...]:
     expected, counted = _expected(release, rows_at_most), release.counted_records
     if expected is None or counted is None or release.plan.unit is Unit.REPLACE:
         return ()

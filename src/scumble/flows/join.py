@@ -76,7 +76,16 @@ def join(
         if source is not None:
             charged = stack.enter_context(Ledger.open(None if ledger is None else Path(ledger)))
             name = source.name if dataset is None else dataset
-            owner = _Owner(joint=joint, saved=saved, charge=charge, ledger=charged, source=source, dataset=name)
+            owner = _Owner(
+                joint=joint,
+                saved=saved,
+                charge=charge,
+                ledger=charged,
+                source=source,
+                dataset=name,
+                rows_at_most=joint.agreement.bounds[joint.agreement.party_number(party)],
+                notify=notify or (lambda text: None),
+            )
             # An account that can never accept the guarantee would end the run after others have paid.
             charged.check_account(dataset=name, unit=joint.schema.unit, guarantee=joint.plan.guarantee)
         attempt = Attempt(
@@ -119,7 +128,7 @@ def join(
         seconds=time.perf_counter() - began,
         phases=attempt.meter.phases,
         transcript=attempt.transcript_path,
-        rows_at_most=joint.agreement.rows_at_most,
+        rows_at_most=joint.agreement.records_at_most,
     )
 
 
@@ -164,6 +173,8 @@ class _Owner:
     ledger: Ledger
     source: Source
     dataset: str
+    rows_at_most: int
+    notify: Notify
 
     def pay(self) -> Receipt:
         """Charge the run to the ledger, or find its earlier charge if it was started before.
@@ -197,13 +208,13 @@ class _Owner:
     @contextmanager
     def rows(self, engine: str, report: Progress) -> Iterator[Engine]:
         """The owner's rows. The ledger checks that they are the rows of every earlier attempt."""
-        receipt, most = self.pay(), self.joint.agreement.rows_at_most
-        with charged_rows(self.ledger, receipt, engine, self.source, self.joint.schema, report) as rows:
-            if rows.rows > most:
-                raise InputError(
-                    f"This table alone has more rows than the agreement allows for all owners together "
-                    f"(`rows_at_most: {most}`). Create a new agreement with a larger bound.",
-                    abort=Abort.ROWS_AT_MOST,
+        with charged_rows(self.ledger, self.pay(), engine, self.source, self.joint.schema, report) as rows:
+            if rows.rows > self.rows_at_most:
+                # One record can decide this, so only this party may see it, and the run continues.
+                self.notify(
+                    f"This table has more rows than the agreement's bound for this owner (`rows_at_most: "
+                    f"{self.rows_at_most}`). Every count above the bound is submitted as the bound. Only this party "
+                    "sees this message."
                 )
             yield rows
 

@@ -91,15 +91,21 @@ def write_agreement(
     threshold: int | None = None,
     certificates: Mapping[str, Path] | None = None,
     deadlines: Mapping[str, int] | None = None,
+    owners_rows_at_most: Mapping[str, int] | None = None,
 ) -> Path:
     """Write an agreement into a new folder, with a new key for each party without a certificate in `certificates`.
 
-    Everything is validated first. If the agreement is invalid, the folder is not created.
+    `rows_at_most` is the bound of every owner without one in `owners_rows_at_most`. Everything is validated first. If
+    the agreement is invalid, the folder is not created.
     """
     given = dict(certificates or {})
     unknown = set(given) - set(parties)
     if unknown:
         raise InputError(f"--certificate names {sorted(unknown)[0]!r}, which is not a party. Add it with --party.")
+    bounds = dict(owners_rows_at_most or {})
+    unknown = set(bounds) - set(parties)
+    if unknown:
+        raise InputError(f"--owner-rows-at-most names {sorted(unknown)[0]!r}, which is not a party.")
     public = schema_of(schema)
     refuse_doubtful(public)
     named = method_named(method)
@@ -120,7 +126,10 @@ def write_agreement(
                 "threshold": default_threshold(computing) if threshold is None else threshold,
                 "rows_at_most": rows_at_most,
                 "deadlines": dict(deadlines or {}),
-                "parties": {name: {**party, "certificate": pinned[name]} for name, party in parties.items()},
+                "parties": {
+                    name: {**party, "rows_at_most": bounds.get(name), "certificate": pinned[name]}
+                    for name, party in parties.items()
+                },
                 "schema": schema_data(public),
             }
         )

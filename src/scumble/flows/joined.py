@@ -24,7 +24,7 @@ class Joined(Displayed):
     phases: tuple[Phase, ...]
     transcript: Path
     rows_at_most: int | None = None
-    """The bound of the agreement on the rows of all owners together."""
+    """`Agreement.records_at_most`: counts near it may have been clipped."""
 
     @property
     def warnings(self) -> tuple[str, ...]:

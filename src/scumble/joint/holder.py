@@ -5,7 +5,7 @@ answer, the parties add up their counts as secret shares, add noise that no coal
 answer. All parties get the same answers, so all make the same release.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -48,6 +48,7 @@ a weight to an integer then changes it by at most 1/512 of the noise scale."""
 
 
 MOST_ROWS = 2**40
+"""The largest bound on the rows of one owner."""
 LARGEST_DELTA = Fraction(1, 2**40)
 """The delta of persons grows with e^epsilon; beyond this, a plan is refused. The delta of single rows is smaller."""
 
@@ -114,7 +115,12 @@ def _power_of_ten(number: Fraction) -> str:
 
 
 class SecretHolder(Holder):
-    """Answers queries about the sum of several owners' count tables, computed by an `Arithmetic`."""
+    """Answers queries about the sum of several owners' count tables, computed by an `Arithmetic`.
+
+    Every count that an owner submits is clipped at the owner's public bound, and the widths of numbers hold the sum of
+    the clipped counts of all owners and groups. So no table, however large, makes a number overflow. Clipping keeps
+    sensitivity and monotonicity: section 5 of `joint/PROOF.md`.
+    """
 
     def __init__(
         self,
@@ -122,18 +128,22 @@ class SecretHolder(Holder):
         arithmetic: Arithmetic,
         engine: Tabulates | None,
         plan: Plan,
-        rows_at_most: int,
+        rows_at_most: Mapping[int, int],
+        owner: int | None,
         log: AnswerLog,
         answered: Callable[[str], None] | None = None,
     ) -> None:
+        """`rows_at_most` is the public bound of each owner; `owner` is the one whose rows `engine` counts."""
         if not isinstance(plan.guarantee, JointDP):
             raise BudgetError("A joint holder needs a joint plan. Create it with `joint_plan`.")
-        if not 0 < rows_at_most <= MOST_ROWS:
-            raise InputError(f"rows_at_most is {rows_at_most:,}; give a bound from 1 to {MOST_ROWS:,}.")
+        for bound in rows_at_most.values():
+            if not 0 < bound <= MOST_ROWS:
+                raise InputError(f"rows_at_most is {bound:,}; give a bound from 1 to {MOST_ROWS:,}.")
         super().__init__(plan=plan, answered=answered)
         self._arithmetic = arithmetic
         self._engine = engine
-        self._rows_at_most = rows_at_most
+        self._rows_at_most = sum(rows_at_most.values())
+        self._clip_at = 0 if owner is None else rows_at_most[owner]
         self._log = log
         self._last: tuple[Tabulation, Counts] | None = None
         one_row = plan.guarantee.delta / delta_factor(plan.guarantee.epsilon, plan.guarantee.protects)
@@ -194,7 +204,9 @@ class SecretHolder(Holder):
         law = geometric_law(price.epsilon / shift, shift)
         self._check_noise(size)
         count_bits = self._rows_at_most.bit_length()
-        bits = ((self._rows_at_most << finer) + int(offsets.max()) + (1 << law.digits)).bit_length()
+        # A score is at most the sum of the worths of the groups that its candidate makes, each within the bounds.
+        largest = self._rows_at_most * max(_groups_made(run) for run in runs)
+        bits = ((largest << finer) + int(offsets.max()) + (1 << law.digits)).bit_length()
         scores = self._scores(runs, max(bits, count_bits + 1), count_bits)
         scores = self._arithmetic.plus_public(scores << np.array(finer, dtype=scores.dtype), offsets)
         return np.array([self._arithmetic.noisy_argmax(scores, law=law, bits=bits)])
@@ -202,7 +214,7 @@ class SecretHolder(Holder):
     def _scores(self, runs: list[Run], bits: int, count_bits: int) -> Shares:
         """Shares of all candidates' scores, without the part that all candidates have in common."""
         groups = [groups for run in runs for groups in run.groups]
-        flat = np.concatenate([each.reshape(-1, each.shape[-1]) for each in groups])
+        flat = np.concatenate([each.reshape(-1, each.shape[-1]) for each in groups]).clip(0, self._clip_at)
         worths = self._arithmetic.majority(self._arithmetic.input(flat, bits), count_bits)
         ends = np.cumsum([prod(each.shape[:-1]) for each in groups])[:-1]
         parts: Iterator[Shares] = iter(np.split(worths, ends, axis=1))
@@ -215,7 +227,8 @@ class SecretHolder(Holder):
     def _open_counts(self, query: Measurement, price: Price) -> Integers:
         bound = query.sensitivity(price.unit).bound
         law = geometric_law(price.epsilon / bound, bound)
-        exact = query.answer(self._counts(query))
+        limit = self._clip_at * bound
+        exact = query.answer(self._counts(query)).clip(-limit, limit)
         self._check_noise(exact.size)
         bits = (self._rows_at_most * bound + (1 << law.digits)).bit_length() + 1
         return self._arithmetic.noisy_open(self._arithmetic.input(exact, bits), law=law, bits=bits)
@@ -246,27 +259,35 @@ class JointHolder(SecretHolder):
         nonce: bytes,
         engine: Tabulates | None,
         plan: Plan,
-        rows_at_most: int,
+        rows_at_most: Mapping[int, int],
         log: AnswerLog,
         answered: Callable[[str], None] | None = None,
     ) -> None:
         """`nonce` is public, the same for all parties, and not used in any other session. `engine` is None for a party
-        without rows. `rows_at_most` is a public bound on the number of rows of all owners together.
+        without rows. `rows_at_most` is a public bound on every count of each owner, by party number.
 
         All parties' logs must contain the answers of the same steps. Later steps are computed; if an earlier attempt
         computed them with the same keys, they repeat its messages.
         """
         if (mesh.party in roles.owners) is (engine is None):
             raise InputError(f"Party {mesh.party} must have rows if it is an owner, and none otherwise.")
+        if set(rows_at_most) != set(roles.owners):
+            raise InputError("`rows_at_most` must state one bound for each owner.")
         sharing = Sharing(roles=roles, mesh=mesh, keys=keys, nonce=nonce)
         super().__init__(
             arithmetic=ReplicatedArithmetic(sharing),
             engine=engine,
             plan=plan,
             rows_at_most=rows_at_most,
+            owner=None if engine is None else mesh.party,
             log=log,
             answered=answered,
         )
+
+
+def _groups_made(run: Run) -> int:
+    """The number of groups that each candidate of a run makes."""
+    return sum(made.shape[0] * made.shape[2] for made in run.made)
 
 
 def _offsets(weights: Sequence[float] | None, scale: Fraction, size: int) -> tuple[int, Integers]:

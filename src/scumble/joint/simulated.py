@@ -59,13 +59,14 @@ def simulated_holder(
 ) -> SecretHolder:
     """A holder that answers as the joint holder does, from all owners' rows and a seeded generator.
 
-    For experiments, never for private rows.
+    For experiments, never for private rows. `rows_at_most` bounds every count of the whole table.
     """
     return SecretHolder(
         arithmetic=PlainArithmetic(draw),
         engine=engine,
         plan=plan,
-        rows_at_most=rows_at_most,
+        rows_at_most={0: rows_at_most},
+        owner=0,
         log=MemoryAnswerLog(),
         answered=answered,
     )

@@ -66,6 +66,7 @@ CHANGES = {
     "parameters > epsilon": lambda data: {**data, "parameters": {"epsilon": "2"}},
     "parameters > rounds": lambda data: {**data, "parameters": {"epsilon": "1", "rounds": "3"}},
     "rows_at_most": lambda data: {**data, "rows_at_most": 1001},
+    "parties > south > rows_at_most": lambda data: with_party(data, "south", rows_at_most=7),
     "deadlines > stall": lambda data: {**data, "deadlines": {"stall": 7}},
     "parties > north > address": lambda data: with_party(data, "north", address="127.0.0.1:8000"),
     "parties > west > computes": lambda data: with_party(data, "west", computes=True),
@@ -113,6 +114,7 @@ def test_roles_that_cannot_keep_a_secret_are_refused(data: dict[str, Any]) -> No
     [
         ({"session": "short"}, "session"),
         ({"rows_at_most": 0}, "rows_at_most"),
+        ({"rows_at_most": 2**40 + 1}, "rows_at_most"),
         ({"deadlines": {"silence": 1}}, "silence"),
         ({"deadlines": {"patience": 1}}, "unknown key"),
         ({"colour": "red"}, "unknown key"),
@@ -214,6 +216,22 @@ def test_init_makes_an_agreement_with_keys_that_plan_reads(folder: Path) -> None
     assert "aggregator together with one owner could see everything" in printed.out
 
 
+def test_owners_state_bounds_and_others_have_the_common_one(folder: Path) -> None:
+    words = ["--rows-at-most", "500", "--owner-rows-at-most", "south=70"]
+    assert scumble(*INIT, *THREE[:4], "--aggregator", "[::1]:9", *words).code == 0
+    agreement = prepare(folder / "agreed" / "agreement.yaml").agreement
+    assert (agreement.bounds, agreement.records_at_most) == ({0: 500, 1: 70}, 570)
+
+
+def test_an_agreement_with_a_single_bound_gives_it_to_every_owner(data: dict[str, Any]) -> None:
+    """Agreements of earlier versions: their bound was for all owners together, so no owner has more."""
+    agreement = agreement_from(data)
+    assert (agreement.bounds, agreement.records_at_most) == ({0: 1000, 1: 1000, 2: 1000}, 1000)
+    assert agreement.digest == agreement_from(with_party(data, "north", rows_at_most=None)).digest
+    assert "without rows has no `rows_at_most`" in refused(with_party(data, "aggregator", rows_at_most=5))
+    assert "rows_at_most" in refused(with_party(data, "north", rows_at_most=0))
+
+
 def test_a_party_can_create_its_own_key(folder: Path) -> None:
     for name in ("north", "south", "east"):
         assert scumble("join", "key", "--party", name, "--out", f"home-{name}").code == 0
@@ -241,6 +259,9 @@ def test_a_party_can_create_its_own_key(folder: Path) -> None:
         ([*THREE, "--certificate", "north=schema.yaml"], "certificate"),
         ([*THREE, "--certificate", "north=nowhere.pem"], "nowhere.pem"),
         ([*THREE, "--rows-at-most", "0"], "rows_at_most"),
+        ([*THREE, "--owner-rows-at-most", "west=5"], "not a party"),
+        ([*THREE, "--owner-rows-at-most", "north=many"], "not a whole number"),
+        ([*THREE, "--owner-rows-at-most", "north=0"], "rows_at_most"),
     ],
 )
 def test_an_invalid_agreement_leaves_nothing_behind(folder: Path, words: list[str], says: str) -> None:

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from joint_threads import THREE, Noiseless, keys_from, run_parties
+from joint_threads import THREE, Noiseless, keys_from, run_parties, same_bound
 
 from scumble.engines.memory import MemoryEngine
 from scumble.errors import ScumbleError
@@ -27,7 +27,7 @@ attributes:
 """
 )
 PARAMETERS = DiffGen(epsilon="1", score="max", rounds=1)
-AGREEMENT: Any = SimpleNamespace(rows_at_most=20)
+AGREEMENT: Any = SimpleNamespace(bounds=same_bound(THREE, 20))
 
 
 def logged_run() -> tuple[CellRelease, Any]:
@@ -38,7 +38,14 @@ def logged_run() -> tuple[CellRelease, Any]:
     def act(mesh: Mesh) -> CellRelease:
         sharing = Sharing(roles=THREE, mesh=mesh, keys=keys[mesh.party], nonce=b"log")
         engine, log = MemoryEngine.open([], SCHEMA), logs[mesh.party]
-        holder = SecretHolder(arithmetic=Noiseless(sharing), engine=engine, plan=plan, rows_at_most=20, log=log)
+        holder = SecretHolder(
+            arithmetic=Noiseless(sharing),
+            engine=engine,
+            plan=plan,
+            rows_at_most=AGREEMENT.bounds,
+            owner=mesh.party,
+            log=log,
+        )
         return DiffGenMethod().run(SCHEMA, PARAMETERS, holder)
 
     return run_parties(3, act)[0][0], logs[0]

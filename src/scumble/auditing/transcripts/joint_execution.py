@@ -80,7 +80,8 @@ class JointExecution:
             arithmetic=ObservedArithmetic(simulation(), self._tap),
             engine=engine,
             plan=self.plan,
-            rows_at_most=ROWS_AT_MOST,
+            rows_at_most={0: ROWS_AT_MOST},
+            owner=0,
             log=MemoryAnswerLog(),
         )
 

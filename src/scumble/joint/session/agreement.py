@@ -25,6 +25,7 @@ from scumble.model.validation import first_problem
 
 FORMAT = "agreement/1"
 LONGEST_PARTY_NAME = 40
+MOST_ROWS = 1 << 40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,12 +66,18 @@ class PartyPart(_Part):
     computes: Annotated[
         bool, Field(description="Whether the party computes on shares; if not, it only submits its counts.")
     ] = True
+    rows_at_most: Annotated[
+        int | None,
+        Field(ge=1, le=MOST_ROWS, description="Public bound on every count of this owner; absent: the common bound."),
+    ] = None
     certificate: Annotated[str, Field(description="The party's self-signed certificate (PEM).")]
 
     @model_validator(mode="after")
     def _has_a_role(self) -> Self:
         if not (self.owner or self.computes):
             raise ValueError("a party must own rows or compute: set `owner` or `computes` to true")
+        if self.rows_at_most is not None and not self.owner:
+            raise ValueError("a party without rows has no `rows_at_most`: remove it")
         return self
 
     @field_validator("address")
@@ -113,7 +120,7 @@ class Agreement(_Part):
         int, Field(description="The largest coalition of computing parties that learns nothing but the release.")
     ]
     rows_at_most: Annotated[
-        int, Field(ge=1, le=1 << 40, description="Public upper bound on the number of rows of all owners together.")
+        int, Field(ge=1, le=MOST_ROWS, description="Public upper bound on the rows of an owner that states none.")
     ]
     deadlines: Deadlines = Deadlines()
     parties: dict[str, PartyPart]
@@ -152,6 +159,24 @@ class Agreement(_Part):
         )
 
     @property
+    def bounds(self) -> dict[int, int]:
+        """The public bound on every count of each owner, by party number.
+
+        An owner without one has the bound of the whole agreement, as in agreements of earlier versions, whose only
+        bound was meant for all owners together.
+        """
+        parts = list(self.parties.values())
+        return {owner: parts[owner].rows_at_most or self.rows_at_most for owner in self.roles.owners}
+
+    @property
+    def records_at_most(self) -> int:
+        """If fewer records than this were counted, it is unlikely that an owner exceeds its bound: the sum of the
+        owners' bounds, or their common bound, which a single owner may exceed."""
+        if all(part.rows_at_most is None for part in self.parties.values()):
+            return self.rows_at_most
+        return sum(self.bounds.values())
+
+    @property
     def names(self) -> tuple[str, ...]:
         return tuple(self.parties)
 
@@ -163,7 +188,7 @@ class Agreement(_Part):
 
     def fields(self) -> dict[str, str]:
         """The SHA-256 of every field, from which two parties see in which fields their agreements differ."""
-        data = self.model_dump(mode="json", exclude={"table"})
+        data = self.model_dump(mode="json", exclude={"table"}, exclude_none=True)
         flat: dict[str, object] = {}
         for name, value in data.items():
             if name == "parties":
@@ -209,7 +234,7 @@ class Agreement(_Part):
 
     def text(self) -> str:
         """The contents of the file; `parse_agreement` returns an equal agreement."""
-        data = self.model_dump(mode="json", exclude={"table"})
+        data = self.model_dump(mode="json", exclude={"table"}, exclude_none=True)
         heading = "The agreement of a joint release. It contains no secrets and must be the same for all parties.\n"
         return yaml_text({**data, "schema": schema_data(self.schema_)}, heading=heading + "\n".join(self.trust))
 

@@ -98,7 +98,7 @@ class Attempt:
             nonce=hashlib.sha256(agreement.digest + bytes.fromhex(self._state.marks.keys_id)).digest(),
             engine=rows,
             plan=plan,
-            rows_at_most=agreement.rows_at_most,
+            rows_at_most=agreement.bounds,
             log=self,
             answered=record_phase,
         )
@@ -124,7 +124,7 @@ class Attempt:
 def holder_from_log(agreement: Agreement, plan: Plan, state: State) -> SecretHolder:
     """A holder that returns stored answers, for a run whose answers are complete. It needs no rows, keys or parties."""
     unused: Any = _UnusedArithmetic()
-    return SecretHolder(arithmetic=unused, engine=None, plan=plan, rows_at_most=agreement.rows_at_most, log=state)
+    return SecretHolder(arithmetic=unused, engine=None, plan=plan, rows_at_most=agreement.bounds, owner=None, log=state)
 
 
 class _UnusedArithmetic:
