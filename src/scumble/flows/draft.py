@@ -29,14 +29,14 @@ def draft_of(source: Source, target: str | None = None) -> Draft:
     names = source.columns()
     kinds = source.kinds()
     nested = [] if kinds is None else [name for name in names if pa.types.is_nested(kinds.field(name).type)]
-    read = [name for name in names if name not in nested]
+    left_out = dict.fromkeys(nested, "Left out: lists or records, not single values. Split them into several columns.")
+    read = [name for name in names if name not in left_out]
     check_columns(source, read)
     batches = list(source.batches(read))
     table = pa.Table.from_batches(batches) if batches else pa.table({name: [] for name in read})
     drafted = draft(table, target)
     if not nested:
         return drafted
-    left_out = dict.fromkeys(nested, "Left out: lists or records, not single values. Split them into several columns.")
     schema = drafted.schema
     return Draft(
         schema=Schema(attributes=schema.attributes, target=schema.target, identifiers=(*schema.identifiers, *nested)),
@@ -53,8 +53,9 @@ def draft(table: pa.Table, target: str | None = None) -> Draft:
     attributes: list[Attribute] = []
     comments: dict[str, str] = {}
     identifiers: list[str] = []
-    names = {name: _free_name(name, table.column_names) for name in table.column_names}
-    for column_name, column in zip(table.column_names, table.columns, strict=True):
+    columns = table.column_names  # a new list at each use
+    names = {name: _free_name(name, columns) for name in columns}
+    for column_name, column in zip(columns, table.columns, strict=True):
         guess = _guess(column, is_target=column_name == target)
         if column_name != target and names_ids(column_name):
             guess = as_ids(column_name, _texts(column), guess)

@@ -8,6 +8,7 @@ in `scumble.flows.mine`.
 """
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
@@ -132,7 +133,7 @@ def noise_model(
 
 def _check_one_treatment(*treatments: Iterable[str]) -> None:
     named = [name for names in treatments for name in set(names)]
-    twice = sorted({name for name in named if named.count(name) > 1})
+    twice = sorted(name for name, times in Counter(named).items() if times > 1)
     if twice:
         raise InputError(
             f"{twice[0]!r} is named twice. Name an attribute in only one of truthful, withhold, privacy_of and retain."

@@ -1,5 +1,6 @@
 """The schema: everything that is public about a table before any row of it is read."""
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -146,7 +147,7 @@ class Schema(Displayed):
 
     def __post_init__(self) -> None:
         names = [attribute.name for attribute in self.attributes] + list(self.identifiers)
-        repeated = {name for name in names if names.count(name) > 1}
+        repeated = [name for name, times in Counter(names).items() if times > 1]
         if repeated:
             raise InputError(f"The schema names {sorted(repeated)[0]!r} twice. Attribute names are unique.")
         taken = [attribute.name for attribute in self.attributes if attribute.name in PUBLISHED_COLUMNS]
@@ -175,13 +176,14 @@ class Schema(Displayed):
         and narrow the interval that `perturb` hides the value in.
         """
         read: dict[str, str] = {}
+        identifiers = frozenset(self.identifiers)
         for attribute in self.attributes:
             column = attribute.source_column
             if column in read:
                 raise InputError(
                     f"{read[column]!r} and {attribute.name!r} read the same column {column!r}. Keep one of them."
                 )
-            if column in self.identifiers:
+            if column in identifiers:
                 raise InputError(
                     f"{attribute.name!r} reads the column {column!r}, which is an identifier and never read. Remove "
                     "one of them."
