@@ -21,9 +21,9 @@ import numpy.typing as npt
 
 from scumble.errors import InputError, ScumbleError
 from scumble.foreign.files import read_bytes
-from scumble.mining.fidelity.public_bins import USUAL_BINS, Bins, public_bins
 from scumble.model.budget import parse_budget
 from scumble.model.counts import Integers
+from scumble.model.public_bins import USUAL_BINS, Bins, public_bins
 from scumble.model.schema import Schema
 from scumble.privacy.noise import simulation
 

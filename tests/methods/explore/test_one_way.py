@@ -1,5 +1,7 @@
 """One-way counts: public ranges, and shares of values that follow noisy counts."""
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,6 @@ from strategies import grids, trees
 from scumble.comparison.recipes import RECIPES
 from scumble.methods.explore.margins import Margin, NoisyMargin, ValueBins
 from scumble.methods.explore.one_way import (
-    RANGES,
     bin_counts,
     combined,
     inside_range,
@@ -18,9 +19,14 @@ from scumble.methods.explore.one_way import (
     total_records,
     value_margins,
     value_shares,
+    without_noise,
 )
 from scumble.methods.explore.value_bins import bins_by_records
 from scumble.model.domain import Domain
+from scumble.model.grid import Grid
+from scumble.model.public_bins import USUAL_BINS
+from scumble.model.schema import Attribute, Outside
+from scumble.model.taxonomy import Tree
 from scumble.privacy.noise import simulation
 
 
@@ -32,11 +38,12 @@ def noisy(counts: list[int], variance: float = 1.0, bins: ValueBins | None = Non
 @given(domain=st.one_of(grids(), trees()))
 @settings(max_examples=60)
 def test_ranges_cover_every_value_once(domain: Domain) -> None:
-    ranges = public_ranges(domain)
+    missing = domain.missing if isinstance(domain, Grid) else None
+    ranges = public_ranges(Attribute(name="a", domain=domain, outside=Outside.DROP, missing=missing))
     assert ranges.starts[0] == 0
     assert ranges.widths.min() > 0
     assert ranges.widths.sum() == domain.size
-    assert len(ranges) <= RANGES + 1, "missing numbers may have one more"
+    assert len(ranges) <= USUAL_BINS
 
 
 def test_attributes_with_many_values_are_counted_twice() -> None:
@@ -44,7 +51,7 @@ def test_attributes_with_many_values_are_counted_twice() -> None:
     margins, weights = value_margins(schema)
     for place, attribute in enumerate(schema.attributes):
         mine = [(m, w) for m, w in zip(margins, weights, strict=True) if m.places == (place,)]
-        assert len(mine) == (1 if attribute.domain.size <= RANGES else 2)
+        assert len(mine) == (1 if attribute.domain.size <= USUAL_BINS else 2)
         assert mine[-1][0].cells == attribute.domain.size
         assert mine[0][1] >= mine[-1][1]
 
@@ -58,8 +65,18 @@ def test_without_noise_shares_are_those_of_the_counts() -> None:
 
 
 def test_counts_that_noise_could_have_made_are_even() -> None:
-    shares = value_shares(noisy([40, -90, 120, 10], 10_000.0), noisy([40, -90, 120, 10], 10_000.0), 80.0)
-    np.testing.assert_allclose(shares, 0.25, atol=1e-6)
+    counts = noisy([40, -90, 120, 10], 10_000.0)
+    categories = Attribute(name="a", domain=Tree.flat(list("abcd")), outside=Outside.DROP)
+    np.testing.assert_allclose(value_shares(without_noise(counts, categories), counts, 80.0), 0.25, atol=1e-6)
+
+
+def test_missing_values_are_not_smoothed_with_numbers() -> None:
+    domain = Grid.regular(low=Decimal(0), high=Decimal(8), step=Decimal(1), missing="?")
+    numbers = Attribute(name="a", domain=domain, outside=Outside.CLAMP, missing="?")
+    counts = noisy([100, 104, 96, 101, 99, 103, 97, 100, 60], 100.0)
+    found = without_noise(counts, numbers).counts
+    assert found[-1] == 60
+    assert np.ptp(found[:-1]) < 4
 
 
 def test_counts_in_bins_are_the_best_linear_estimate() -> None:

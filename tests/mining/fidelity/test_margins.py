@@ -19,8 +19,8 @@ from scumble.mining.fidelity.margins import (
     margin_distances,
 )
 from scumble.mining.fidelity.one_way import columns_of, one_way_distances
-from scumble.mining.fidelity.public_bins import USUAL_BINS
 from scumble.model.grid import Grid
+from scumble.model.public_bins import USUAL_BINS
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Tree
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from scumble.mining.benchmark.sample import Sample
 from scumble.mining.fidelity.one_way import one_way_distances, total_variation
-from scumble.mining.fidelity.public_bins import USUAL_BINS
 from scumble.model.grid import Grid
+from scumble.model.public_bins import USUAL_BINS
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Tree
 

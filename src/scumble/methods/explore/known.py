@@ -9,7 +9,7 @@ from functools import cached_property
 from scumble.methods.explore.fitting import FittedTable, fit
 from scumble.methods.explore.graphical_model import GraphicalModel
 from scumble.methods.explore.junction_tree import Clique, JunctionTree, junction_tree
-from scumble.methods.explore.margins import NoisyMargin, ValueBins
+from scumble.methods.explore.margins import Margin, NoisyMargin, ValueBins
 from scumble.methods.explore.one_way import (
     EstimatedMargin,
     bin_counts,
@@ -17,6 +17,7 @@ from scumble.methods.explore.one_way import (
     public_ranges,
     total_records,
     value_shares,
+    without_noise,
 )
 from scumble.methods.explore.value_bins import bins_by_records
 from scumble.model.counts import Floats
@@ -34,6 +35,8 @@ class Known:
         """The attributes of the tables of several attributes."""
         self._parameters: Mapping[Clique, Floats] = {}
         """Those of the last fit, from which the next one starts."""
+        self._without_noise: dict[int, tuple[float, EstimatedMargin]] = {}
+        """By attribute: counts of its ranges, after the variance of those that they were made from."""
 
     @property
     def records(self) -> tuple[float, float]:
@@ -49,24 +52,36 @@ class Known:
         records, _ = self.records
         found = []
         for place, attribute in enumerate(self.schema.attributes):
-            ranges = self._one_way(place, public_ranges(attribute.domain))
             values = self._one_way(place, ValueBins.single(attribute.domain.size))
-            assert ranges is not None and values is not None
-            found.append(value_shares(ranges, values, records))
+            assert values is not None
+            found.append(value_shares(self._ranges(place), values, records))
         return found
 
+    def _ranges(self, place: int) -> EstimatedMargin:
+        """The counts of the public ranges of an attribute, without noise as far as that can be known."""
+        attribute = self.schema.attributes[place]
+        counted = self._one_way(place, public_ranges(attribute))
+        assert counted is not None
+        known = self._without_noise.get(place)
+        if known is None or known[0] != counted.variance:
+            known = self._without_noise[place] = counted.variance, without_noise(counted, attribute)
+        return known[1]
+
     def _one_way(self, place: int, bins: ValueBins) -> NoisyMargin | EstimatedMargin | None:
-        """All counts of an attribute in these bins as one table; None if there are none."""
+        return self._counted(Margin(places=(place,), bins=(bins,)))
+
+    def _counted(self, margin: Margin) -> NoisyMargin | EstimatedMargin | None:
+        """All counts of a margin as one table; None if there are none."""
         found: NoisyMargin | EstimatedMargin | None = None
         for table in self.tables:
-            if table.margin.places == (place,) and table.margin.bins == (bins,):
+            if table.margin == margin:
                 found = table if found is None else combined(found, table)
         return found
 
     def divide_values(self, most: int) -> None:
         """Fix the bins of each attribute in all tables of several attributes: about so many, by its shares."""
         self.bins = [
-            bins_by_records(attribute.domain, public_ranges(attribute.domain), share, most)
+            bins_by_records(attribute.domain, public_ranges(attribute), share, most)
             for attribute, share in zip(self.schema.attributes, self.shares, strict=True)
         ]
 
@@ -75,7 +90,7 @@ class Known:
         return [
             place
             for place, attribute in enumerate(self.schema.attributes)
-            if not set(self.bins[place].starts) <= set(public_ranges(attribute.domain).starts)
+            if not set(self.bins[place].starts) <= set(public_ranges(attribute).starts)
         ]
 
     @cached_property
@@ -84,23 +99,18 @@ class Known:
 
     def in_bins(self, place: int) -> FittedTable:
         """The counts of an attribute in its bins."""
-        ranges = self._one_way(place, public_ranges(self.schema.attributes[place].domain))
-        assert ranges is not None
-        counts, variance = bin_counts(self.bins[place], ranges, self._one_way(place, self.bins[place]))
+        counts, variance = bin_counts(self.bins[place], self._ranges(place), self._one_way(place, self.bins[place]))
         return FittedTable(places=(place,), counts=counts, variance=variance)
 
     def fitted(self) -> GraphicalModel:
         """The model that fits all tables so far."""
         targets = [self.in_bins(place) for place in range(len(self.bins))]
-        targets += [
-            FittedTable(
-                places=table.margin.places,
-                counts=table.counts.reshape(table.margin.shape),
-                variance=table.variance,
+        for places in self.chosen:
+            table = self._counted(Margin(places=places, bins=tuple(self.bins[place] for place in places)))
+            assert table is not None
+            targets.append(
+                FittedTable(places=places, counts=table.counts.reshape(table.margin.shape), variance=table.variance)
             )
-            for table in self.tables
-            if len(table.margin.places) > 1
-        ]
         found = fit(self.tree_with(()), targets, self.records[0], self._parameters)
         self._parameters = found.parameters
         return found.model

@@ -179,13 +179,14 @@ class Measuring(Known):
         return candidates[index] if index < len(candidates) else None
 
     def _count_chosen(self, chosen: Sequence[Clique], *, number: int) -> None:
-        if not chosen:
+        """Count the chosen tables; if none was chosen, those that were chosen before once more, or else the values."""
+        if not chosen and not self.chosen:
             self.count_values(count_label(number))
             return
         self.chosen += chosen
-        margins = tuple(map(self._margin, chosen))
+        margins = tuple(map(self._margin, chosen or self.chosen))
         self._count(margins, (1,) * len(margins), count_label(number))
-        for margin in margins:
+        for margin in margins if chosen else ():
             names = " and ".join(margin.names(self.schema))
             self.story.append(f"{names} together, in {' x '.join(map(str, margin.shape))} bins")
 

@@ -1,7 +1,7 @@
 """The distribution of each attribute, from noisy counts of ranges of its values and of the values themselves.
 
-An attribute with many values is counted at two levels: in at most `RANGES` ranges, which get most of the budget, and
-value by value. Sums of many values would drown in their noise, and a value with many records would be lost in its
+An attribute with many values is counted at two levels: in at most `USUAL_BINS` ranges, which get most of the budget,
+and value by value. Sums of many values would drown in their noise, and a value with many records would be lost in its
 range. Everything but the choice of the margins is post-processing.
 """
 
@@ -12,14 +12,11 @@ from math import log, sqrt
 import numpy as np
 
 from scumble.methods.explore.margins import Margin, NoisyMargin, ValueBins
+from scumble.methods.explore.smoothing import smoothed
 from scumble.model.counts import Floats
-from scumble.model.domain import Domain
-from scumble.model.grid import Grid
-from scumble.model.ordered import Ordered
-from scumble.model.schema import Schema
-from scumble.model.taxonomy import Node, Tree
+from scumble.model.public_bins import USUAL_BINS, public_bins
+from scumble.model.schema import Attribute, Schema
 
-RANGES = 20
 RANGE_WEIGHT, VALUE_WEIGHT = 4, 1
 """Noise on the counts of single values is four times that on ranges, and on attributes with few values."""
 FALSE_PEAKS = 0.05
@@ -35,7 +32,7 @@ def value_margins(schema: Schema) -> tuple[tuple[Margin, ...], tuple[int, ...]]:
     """The one-way margins to count, and their weights."""
     margins, weights = [], []
     for place, attribute in enumerate(schema.attributes):
-        ranges = public_ranges(attribute.domain)
+        ranges = public_ranges(attribute)
         margins.append(Margin(places=(place,), bins=(ranges,)))
         weights.append(RANGE_WEIGHT)
         if len(ranges) < attribute.domain.size:
@@ -44,23 +41,10 @@ def value_margins(schema: Schema) -> tuple[tuple[Margin, ...], tuple[int, ...]]:
     return tuple(margins), tuple(weights)
 
 
-def public_ranges(domain: Domain) -> ValueBins:
-    """At most about `RANGES` bins: the nodes of the deepest level of a taxonomy that has no more, else ranges of equal
-    width. Missing numbers have their own bin."""
-    if domain.size <= RANGES:
-        return ValueBins.single(domain.size)
-    if isinstance(domain, Tree) and not isinstance(domain, Ordered):
-        nodes: tuple[Node, ...] = (domain.root,)
-        while True:
-            finer = tuple(child for node in nodes for child in (node.children or (node,)))
-            if len(finer) > RANGES or finer == nodes:
-                break
-            nodes = finer
-        if len(nodes) > 1:
-            return ValueBins(starts=tuple(node.low for node in nodes), size=domain.size)
-    values = domain.cells if isinstance(domain, Grid) else domain.size
-    starts = range(0, values, -(-values // RANGES))
-    return ValueBins(starts=(*starts, *range(values, domain.size)), size=domain.size)
+def public_ranges(attribute: Attribute) -> ValueBins:
+    """At most `USUAL_BINS` bins that follow from the public schema, the same in which fidelity is measured: whoever
+    draws a histogram of the attribute is answered by counts, and not by values that noise has moved across an edge."""
+    return ValueBins(starts=public_bins(attribute, USUAL_BINS).bounds[:-1], size=attribute.domain.size)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,12 +70,35 @@ def total_records(tables: Sequence[NoisyMargin]) -> tuple[float, float]:
     return sum(total / variance for total, variance in totals) / precision, sqrt(1 / precision)
 
 
+def without_noise(ranges: NoisyMargin | EstimatedMargin, attribute: Attribute) -> EstimatedMargin:
+    """The counted public ranges of an attribute, without what noise alone could have made.
+
+    Ranges in an order are smoothed, but for one of missing values at the end. Others are shrunk toward their mean.
+    """
+    counts, variance = ranges.counts, ranges.variance
+    (bins,) = ranges.margin.bins
+    if attribute.in_order:
+        values = len(counts) - (attribute.missing_code == bins.starts[-1])
+        found = np.concatenate((smoothed(counts[:values], variance), counts[values:]))
+    else:
+        found = _shrunk(counts, variance)
+    return EstimatedMargin(margin=ranges.margin, counts=found, variance=variance)
+
+
+def _shrunk(counts: Floats, variance: float) -> Floats:
+    """The counts, or their mean if noise alone would differ as much, or something between."""
+    differences = counts - counts.mean()
+    noise = max(len(counts) - 1, 1) * variance
+    kept = (float(differences @ differences) / noise - 1) / (CLEAR - 1)
+    return counts.mean() + min(max(kept, 0.0), 1.0) * differences
+
+
 def value_shares(
     ranges: NoisyMargin | EstimatedMargin, values: NoisyMargin | EstimatedMargin, records: float
 ) -> Floats:
-    """The share of each value of an attribute, from its counted ranges and values, which may be the same."""
+    """The share of each value of an attribute, from the counts of its ranges without noise and of its values."""
     (bins,) = ranges.margin.bins
-    shares = on_simplex(_without_noise(ranges.counts, ranges.variance) / records) + LEAST_SHARE
+    shares = on_simplex(ranges.counts / records) + LEAST_SHARE
     if len(bins) < bins.size:
         deviation = sqrt(values.variance)
         parts = [
@@ -111,10 +118,9 @@ def bin_counts(
     of the difference that is proportional to its variance, which is the best linear estimate.
     """
     (of_ranges,) = ranges.margin.bins
-    smoothed = _without_noise(ranges.counts, ranges.variance)
     inside = of_ranges.of_codes[list(bins.starts)]
     united = bins.of_codes[list(of_ranges.starts)]
-    counts: Floats = np.bincount(united, weights=smoothed, minlength=len(bins)).astype(np.float64)
+    counts: Floats = np.bincount(united, weights=ranges.counts, minlength=len(bins)).astype(np.float64)
     variance = np.bincount(united, minlength=len(bins)) * ranges.variance
     if counted is None:
         return counts, np.asarray(variance)
@@ -124,19 +130,11 @@ def bin_counts(
     counts[~divided] = (counts[~divided] / variance[~divided] + counted.counts[~divided] / counted.variance) / whole
     found = np.bincount(inside, weights=counted.counts, minlength=len(of_ranges))
     part = counted.variance / (ranges.variance + sizes * counted.variance)
-    moved = counted.counts + ((smoothed - found) * part)[inside]
+    moved = counted.counts + ((ranges.counts - found) * part)[inside]
     counts[divided] = moved[divided]
     variance = np.where(divided, counted.variance * (1 - part[inside]), 0.0)
     variance[~divided] = 1 / whole
     return counts, np.asarray(variance)
-
-
-def _without_noise(counts: Floats, variance: float) -> Floats:
-    """The counts, or their mean if noise alone would differ as much, or something between."""
-    differences = counts - counts.mean()
-    noise = max(len(counts) - 1, 1) * variance
-    kept = (float(differences @ differences) / noise - 1) / (CLEAR - 1)
-    return counts.mean() + min(max(kept, 0.0), 1.0) * differences
 
 
 def inside_range(values: Floats, records: float, deviation: float) -> Floats:

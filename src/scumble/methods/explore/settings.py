@@ -26,9 +26,9 @@ LARGEST_CLIQUE = 20_000
 """The public limit of entries of a clique, which bounds time and memory."""
 MOST_FOR_BINS = Fraction(1, 4)
 FEWEST_BINS, MOST_BINS = 3, 20
-NOISE_LIMIT = 0.15
+NOISE_LIMIT = 0.25
 """Attributes have as many bins as keep the total variation distance that noise alone gives a pair below this."""
-HANDICAP = 0.5
+HANDICAP = 0.25
 """A table must differ from the model by so many times the absolute noise that it would get: fitting removes a part of
 the noise, and none of a difference."""
 NO_FALSE_TABLE = 0.0

@@ -82,7 +82,7 @@ def round_spends(tables: Spend, settings: ExploreSettings, finer: float) -> tupl
             tables.part(
                 label=count_label(number),
                 share=left * (1 - CHOICES_SHARE),
-                purpose="noisy counts of the chosen tables; of the values again if none was chosen",
+                purpose="noisy counts of the chosen tables; of earlier ones or of the values again if none was chosen",
             ),
         ]
     return tuple(spends)

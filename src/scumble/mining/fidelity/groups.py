@@ -11,9 +11,9 @@ import numpy as np
 from scumble.errors import InputError
 from scumble.mining.fidelity.margins import BinnedColumn, BinnedTable, margin_distances
 from scumble.mining.fidelity.one_way import Columns
-from scumble.mining.fidelity.public_bins import USUAL_BINS, public_bins
 from scumble.model.counts import Floats, Integers
 from scumble.model.grid import Grid
+from scumble.model.public_bins import USUAL_BINS, public_bins
 from scumble.model.schema import Attribute, Schema
 
 MOST_GROUPS = 60

@@ -26,9 +26,9 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.mining.fidelity.one_way import Columns, total_variation
-from scumble.mining.fidelity.public_bins import USUAL_BINS, public_bins
 from scumble.model.counts import Floats, Integers, places_of
 from scumble.model.domain import Domain
+from scumble.model.public_bins import USUAL_BINS, public_bins
 from scumble.model.schema import Schema
 from scumble.model.values import recoding
 

@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.mining.benchmark.sample import Sample
-from scumble.mining.fidelity.public_bins import USUAL_BINS, public_bins
 from scumble.model.counts import Block, Floats, Integers
 from scumble.model.domain import Domain
+from scumble.model.public_bins import USUAL_BINS, public_bins
 from scumble.model.schema import Schema
 from scumble.model.values import recoding
 

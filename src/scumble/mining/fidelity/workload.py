@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.mining.fidelity.one_way import Columns
-from scumble.mining.fidelity.public_bins import USUAL_BINS, public_bins
 from scumble.model.counts import Floats
 from scumble.model.grid import Grid
+from scumble.model.public_bins import USUAL_BINS, public_bins
 from scumble.model.schema import Attribute, Schema
 from scumble.model.values import recoding
 

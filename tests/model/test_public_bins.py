@@ -13,10 +13,10 @@ from strategies import attributes
 from scumble.comparison.peers import PEERS, bins_of_schema
 from scumble.comparison.recipes import RECIPES
 from scumble.errors import InputError
-from scumble.mining.fidelity.public_bins import USUAL_BINS, Bins, public_bins
 from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit
 from scumble.model.ordered import Ordered
+from scumble.model.public_bins import USUAL_BINS, Bins, public_bins
 from scumble.model.schema import Attribute, Outside
 from scumble.model.taxonomy import Tree
 from scumble.privacy.noise import simulation
