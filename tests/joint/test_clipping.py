@@ -14,7 +14,8 @@ from joint_threads import SUBMITTING, THREE, Noiseless, RecordingMesh, keys_from
 from scumble.auditing.laws.queries import engine_of
 from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
-from scumble.joint.holder import MemoryAnswerLog, SecretHolder, _offsets, joint_plan
+from scumble.joint.holder import MemoryAnswerLog, SecretHolder, joint_plan
+from scumble.joint.offsets import score_offsets
 from scumble.joint.protocol.arithmetic import ReplicatedArithmetic, _padded
 from scumble.joint.protocol.circuits import add_planes, noise_digits, summands, words_from_planes
 from scumble.joint.protocol.geometric_noise import GeometricLaw
@@ -171,7 +172,7 @@ def test_scores_at_the_edge_of_their_width_do_not_wrap(
     ended = run_with(
         roles, tables, bounds, lambda holder: holder.choose(query, spend=CHOOSE, log_weights=given_weights), Edge
     )
-    finer, offsets = _offsets(given_weights, ended[0][2].scale, len(expected))
+    finer, offsets = score_offsets(given_weights, ended[0][2].scale, len(expected))
     best = (expected << finer) + offsets
     for chosen, numbers, _ in ended:
         if numbers._sharing.compute_index is not None:

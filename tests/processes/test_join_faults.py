@@ -165,6 +165,36 @@ def test_a_run_that_is_interrupted_repeatedly_finishes_under_one_charge(processe
     check_resumed(tmp_path, resume(processes, tmp_path), before)
 
 
+@pytest.mark.parametrize("call", [1, 2, 6, 30, 61, 120])
+def test_a_flipped_bit_ends_the_run_everywhere_and_it_can_be_resumed(
+    processes: Launcher, tmp_path: Path, call: int
+) -> None:
+    """A fault after TLS: all parties end, no answer of the step is stored, and another attempt succeeds."""
+    agree(tmp_path)
+    trap = {"trap": {"at": EXCHANGE, "call": call, "when": "after"}, "do": "flip"}
+    ended = processes.play(tmp_path, party("north"), party("south", **trap), party("east"))
+    for name, end in ended.items():
+        assert end["code"] == 1, ended
+        assert "Traceback" not in end["err"]
+        assert "--resume" in end["err"] and "The charge stands" in end["err"]
+        assert not (tmp_path / f"out-{name}").exists()
+    words = "Nothing was shared" if call < 3 else "No answer of this step was used"
+    assert any(words in end["err"] for end in ended.values()), ended
+    before = [answers(tmp_path, name) for name in OWNERS]
+    check_resumed(tmp_path, resume(processes, tmp_path), before)
+
+
+def test_parties_that_would_publish_different_releases_publish_none(processes: Launcher, tmp_path: Path) -> None:
+    agree(tmp_path)
+    trap = {"trap": {"at": "scumble.joint.session.attempt:content_digest", "when": "after"}, "do": "flip"}
+    ended = processes.play(tmp_path, party("north"), party("south"), party("east", **trap))
+    for name, end in ended.items():
+        assert end["code"] == 1, ended
+        assert "made different releases of them: east differs from north and south" in end["err"]
+        assert not (tmp_path / f"out-{name}").exists()
+    check_resumed(tmp_path, resume(processes, tmp_path), [answers(tmp_path, name) for name in OWNERS])
+
+
 def test_aggregators_and_submitters_can_fail_too(processes: Launcher, tmp_path: Path) -> None:
     names = ("north", "south", "west", "aggregator")
     agree(tmp_path, owners=("north", "south"), submitters=("west",), aggregator=True)

@@ -6,6 +6,7 @@ scenario is a folder to work in and parties, each `{"name": ..., "words": [...]}
 - `late`: start this many seconds after the others;
 - `trap`: `{"at": "module:Class.function", "call": n, "when": "before" | "after", "do": [...]}`, what happens at the
   n-th call (counted from 0): `note` writes the arguments to NAME.note, `kill` kills the process, `stop` freezes it,
+  `flip` flips a bit of the result (with `when` `after`),
   `sleep` lets it send nothing but heartbeats, `fill` limits file sizes as a full disk would, `interrupt` sends SIGINT.
 """
 
@@ -47,9 +48,19 @@ def trapped(function: Any, name: str, trap: dict[str, Any]) -> Any:
         result = function(*arguments, **named)
         if due and trap.get("when") == "after":
             spring(name, trap, arguments)
+            if "flip" in trap["do"]:
+                result = with_a_flipped_bit(result)
         return result
 
     return wrapper
+
+
+def with_a_flipped_bit(result: Any) -> Any:
+    """A result of a function with one bit flipped: of its bytes, or of the first of its messages."""
+    if isinstance(result, dict):
+        first = min(result)
+        return {**result, first: with_a_flipped_bit(result[first])}
+    return result[:-1] + bytes([result[-1] ^ 1])
 
 
 def spring(name: str, trap: dict[str, Any], arguments: tuple[Any, ...]) -> None:

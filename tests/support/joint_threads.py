@@ -1,6 +1,7 @@
 """Parties of a joint release as threads of one process; the messages that each sends and receives are recorded."""
 
 import hashlib
+import queue
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -8,6 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from scumble.errors import ScumbleError
 from scumble.joint.network.mesh import LocalMesh
 from scumble.joint.protocol.arithmetic import ReplicatedArithmetic
 from scumble.joint.protocol.geometric_noise import GeometricLaw
@@ -64,6 +66,7 @@ def keys_from(seed: str, roles: Roles) -> list[SessionKeys]:
                 for number in numbers
                 if party == owner or number in roles.components_of(party)
             },
+            link={other: key("link", *sorted((party, other))) for other in range(roles.parties) if other != party},
         )
         for party in range(roles.parties)
     ]
@@ -82,8 +85,12 @@ class RecordingMesh:
         return self._mesh.party
 
     @property
-    def roles(self) -> int:
-        return self._mesh.roles
+    def parties(self) -> int:
+        return self._mesh.parties
+
+    @property
+    def names(self) -> Sequence[str]:
+        return self._mesh.names
 
     def exchange(self, outgoing: Mapping[int, bytes], expected: Mapping[int, int]) -> dict[int, bytes]:
         self.sent += outgoing.items()
@@ -112,6 +119,57 @@ def run_parties(parties: int, act: Callable[[RecordingMesh], Result]) -> tuple[l
     if failures:
         raise failures[0]
     return [results[party] for party in range(parties)], meshes
+
+
+class EndingMesh(LocalMesh):
+    """A mesh whose waits end when another party has failed, as those of real connections do."""
+
+    ended: threading.Event
+
+    def exchange(self, outgoing: Mapping[int, bytes], expected: Mapping[int, int]) -> dict[int, bytes]:
+        self.rounds += 1
+        for peer, message in outgoing.items():
+            self._queues[self._party][peer].put(message)
+        received = {}
+        for peer, length in expected.items():
+            while True:
+                failed = self.ended.is_set()
+                try:
+                    received[peer] = self._queues[peer][self._party].get(timeout=0.05)
+                    break
+                except queue.Empty:
+                    if failed:
+                        raise ScumbleError("Another party ended its run.") from None
+            if len(received[peer]) != length:
+                raise ScumbleError(f"Party {peer} sent a message of another length.")
+        return received
+
+
+def run_to_the_end(
+    parties: int, act: Callable[[EndingMesh], Result], kind: type[EndingMesh] = EndingMesh
+) -> tuple[dict[int, Result], dict[int, BaseException]]:
+    """Run a function at every party; return the results of those that finished and the failures of the others."""
+    ended = threading.Event()
+    results: dict[int, Result] = {}
+    failures: dict[int, BaseException] = {}
+
+    def run(mesh: EndingMesh) -> None:
+        try:
+            results[mesh.party] = act(mesh)
+        except BaseException as failure:  # noqa: BLE001 - returned to the test
+            failures[mesh.party] = failure
+            ended.set()
+
+    threads = []
+    for mesh in kind.connect(parties):
+        assert isinstance(mesh, EndingMesh)
+        mesh.ended = ended
+        threads.append(threading.Thread(target=run, args=(mesh,), daemon=True))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results, failures
 
 
 def with_sharing(

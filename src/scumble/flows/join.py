@@ -231,7 +231,7 @@ def _make_release(
                 owner.pay()
             attempt.catch_up()
             made = _run_jointly(joint, attempt, saved, owner, engine, report)
-            attempt.finish()
+            attempt.finish(made)
             return made
     except PartyLost:
         if not was_complete:

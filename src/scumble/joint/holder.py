@@ -5,6 +5,7 @@ answer, the parties add up their counts as secret shares, add noise that no coal
 answer. All parties get the same answers, so all make the same release.
 """
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -17,6 +18,7 @@ import numpy as np
 from scumble.errors import BudgetError, InputError
 from scumble.joint.group_privacy import delta_factor
 from scumble.joint.network.mesh import Mesh
+from scumble.joint.offsets import score_offsets
 from scumble.joint.protocol.arithmetic import Arithmetic, ReplicatedArithmetic
 from scumble.joint.protocol.geometric_noise import DELTA_EACH, geometric_law
 from scumble.joint.protocol.roles import Roles
@@ -41,11 +43,6 @@ from scumble.privacy.query import (
     RowQuery,
     Run,
 )
-
-FINEST_SCALE = 2**8
-"""If candidates have weights, scores are multiplied by a power of two until the noise scale is at least this. Rounding
-a weight to an integer then changes it by at most 1/512 of the noise scale."""
-
 
 MOST_ROWS = 2**40
 """The largest bound on the rows of one owner."""
@@ -149,6 +146,7 @@ class SecretHolder(Holder):
         one_row = plan.guarantee.delta / delta_factor(plan.guarantee.epsilon, plan.guarantee.protects)
         self._values_at_most = one_row / DELTA_EACH / sum(spend.times for spend in plan.spends)
         self._steps = 0
+        self._head = b""
 
     def _check(self, query: Query | RowQuery, selection: Selection | None = None) -> None:
         """Refuse queries that need more than sums and comparisons of counts."""
@@ -183,13 +181,22 @@ class SecretHolder(Holder):
         """The answer of the next step: the stored one, or computed and stored before it is used."""
         step = self._steps
         self._steps += 1
-        kept = self._log.recall(step)
-        if kept is not None:
-            return np.frombuffer(kept, dtype="<i8").astype(np.int64)
-        self._arithmetic.begin(step)
-        answer = compute()
-        self._log.keep(step, price.label, answer.astype("<i8").tobytes())
-        return answer
+        stored = self._log.recall(step)
+        if stored is None:
+            self._arithmetic.begin(step)
+            stored = compute().astype("<i8").tobytes()
+            self._log.keep(step, price.label, stored)
+        self._head = _digest(self._head, price.label, stored)
+        return np.frombuffer(stored, dtype="<i8").astype(np.int64)
+
+    def _agree(self, query: Query, *facts: object) -> None:
+        """All parties confirm the answers so far, the query and the public numbers of its computation, before any count
+        is shared."""
+        request = query.tabulation
+        nodes = [(name, [(node.low, node.high) for node in nodes]) for name, nodes in request.cut.nodes.items()]
+        self._arithmetic.agree(
+            "the query and its public values", _digest(self._head, type(query).__name__, nodes, request.fine, *facts)
+        )
 
     def _open_choice(self, query: GroupChoice, price: Price, weights: Sequence[float] | None) -> Integers:
         sensitivity = query.sensitivity(price.unit)
@@ -199,7 +206,7 @@ class SecretHolder(Holder):
         size = sum(run.made[0].shape[1] for run in runs)
         if size == 1:
             return np.zeros(1, dtype=np.int64)
-        finer, offsets = _offsets(weights, scale, size)
+        finer, offsets = score_offsets(weights, scale, size)
         shift = sensitivity.bound * (1 if monotone else 2) << finer
         law = geometric_law(price.epsilon / shift, shift)
         self._check_noise(size)
@@ -207,6 +214,8 @@ class SecretHolder(Holder):
         # A score is at most the sum of the worths of the groups that its candidate makes, each within the bounds.
         largest = self._rows_at_most * max(_groups_made(run) for run in runs)
         bits = ((largest << finer) + int(offsets.max()) + (1 << law.digits)).bit_length()
+        shapes = [[group.shape for group in run.groups] for run in runs]
+        self._agree(query, price.label, price.epsilon, law, bits, count_bits, finer, offsets.tolist(), shapes)
         scores = self._scores(runs, max(bits, count_bits + 1), count_bits)
         scores = self._arithmetic.plus_public(scores << np.array(finer, dtype=scores.dtype), offsets)
         return np.array([self._arithmetic.noisy_argmax(scores, law=law, bits=bits)])
@@ -231,6 +240,7 @@ class SecretHolder(Holder):
         exact = query.answer(self._counts(query)).clip(-limit, limit)
         self._check_noise(exact.size)
         bits = (self._rows_at_most * bound + (1 << law.digits)).bit_length() + 1
+        self._agree(query, price.label, price.epsilon, law, bits, exact.shape)
         return self._arithmetic.noisy_open(self._arithmetic.input(exact, bits), law=law, bits=bits)
 
     def _check_noise(self, values: int) -> None:
@@ -261,19 +271,21 @@ class JointHolder(SecretHolder):
         plan: Plan,
         rows_at_most: Mapping[int, int],
         log: AnswerLog,
+        attempt: bytes = b"",
         answered: Callable[[str], None] | None = None,
     ) -> None:
-        """`nonce` is public, the same for all parties, and not used in any other session. `engine` is None for a party
+        """`nonce` is public, the same for all parties, and not used in any other session; `attempt` is public, the same
+        for all parties, and not used in any other attempt. `engine` is None for a party
         without rows. `rows_at_most` is a public bound on every count of each owner, by party number.
 
         All parties' logs must contain the answers of the same steps. Later steps are computed; if an earlier attempt
-        computed them with the same keys, they repeat its messages.
+        computed them with the same keys, they repeat its noise and its answers.
         """
         if (mesh.party in roles.owners) is (engine is None):
             raise InputError(f"Party {mesh.party} must have rows if it is an owner, and none otherwise.")
         if set(rows_at_most) != set(roles.owners):
             raise InputError("`rows_at_most` must state one bound for each owner.")
-        sharing = Sharing(roles=roles, mesh=mesh, keys=keys, nonce=nonce)
+        sharing = Sharing(roles=roles, mesh=mesh, keys=keys, nonce=nonce, attempt=attempt)
         super().__init__(
             arithmetic=ReplicatedArithmetic(sharing),
             engine=engine,
@@ -290,20 +302,9 @@ def _groups_made(run: Run) -> int:
     return sum(made.shape[0] * made.shape[2] for made in run.made)
 
 
-def _offsets(weights: Sequence[float] | None, scale: Fraction, size: int) -> tuple[int, Integers]:
-    """The number of bits by which scores are shifted left, and the candidates' log-weights in these finer units.
-
-    A log-weight w counts as much as w noise scales of score. Adding the same number to all weights does not change the
-    choice, so the smallest offset is zero.
-    """
-    if weights is None or len(set(weights)) == 1:
-        return 0, np.zeros(size, dtype=np.int64)
-    finer = 0
-    while scale * 2**finer < FINEST_SCALE:
-        finer += 1
-    lowest = Fraction(min(weights))
-    steps = {weight: round((Fraction(weight) - lowest) * scale * 2**finer) for weight in set(weights)}
-    return finer, np.array([steps[weight] for weight in weights], dtype=np.int64)
+def _digest(*facts: object) -> bytes:
+    """A digest of integers, fractions, texts and tuples or lists of them, by the texts that Python gives them."""
+    return hashlib.sha256(repr(facts).encode()).digest()
 
 
 def _zeros(request: Tabulation) -> Counts:

@@ -30,6 +30,9 @@ class PlainArithmetic:
     def begin(self, step: int) -> None:
         del step
 
+    def agree(self, what: str, fact: bytes) -> None:
+        del what, fact
+
     def input(self, own: Integers, bits: int) -> Shares:
         word_type(bits)
         return own[np.newaxis]

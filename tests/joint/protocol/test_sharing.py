@@ -1,6 +1,8 @@
 """What a semi-honest party sees: uniform components, in messages whose number and lengths do not depend on the data."""
 
+import threading
 from collections import Counter
+from collections.abc import Mapping
 from fractions import Fraction
 from itertools import combinations
 
@@ -12,20 +14,24 @@ from joint_threads import (
     FIVE,
     SUBMITTING,
     THREE,
+    EndingMesh,
     RecordingMesh,
     keys_from,
     roles_id,
     run_parties,
+    run_to_the_end,
     with_sharing,
 )
 
 from scumble.errors import InputError, ScumbleError
 from scumble.joint.network.mesh import LocalMesh
 from scumble.joint.protocol.arithmetic import ReplicatedArithmetic
+from scumble.joint.protocol.consistency import PartiesDiffer
 from scumble.joint.protocol.geometric_noise import law_with_precision
 from scumble.joint.protocol.roles import Roles
 from scumble.joint.protocol.session_keys import SessionKeys, exchange_keys
 from scumble.joint.protocol.sharing import DIGEST_BYTES, Shape, Shares, Sharing, UnsignedArray
+from scumble.privacy.noise import secret_key
 
 EVERY_ROLES = pytest.mark.parametrize("roles", ALL_ROLES, ids=roles_id)
 
@@ -41,12 +47,26 @@ def test_a_key_is_sent_to_the_holders_of_its_component_only(roles: Roles) -> Non
             knowing = {party for party in range(roles.parties) if (owner, number) in keys[party].submission}
             assert knowing == holders | {owner}
             assert len({keys[party].submission[owner, number] for party in knowing}) == 1
+    for one, other in combinations(range(roles.parties), 2):
+        assert keys[one].link[other] == keys[other].link[one]
     every = [key for each in keys for key in (each.own, *each.component.values(), *each.submission.values())]
-    assert all(len(key) == 32 for key in every)
+    links = {key for each in keys for key in each.link.values()}
+    assert len(links) == roles.parties * (roles.parties - 1) // 2
+    assert all(len(key) == 32 for key in [*every, *links])
     for party, mesh in enumerate(meshes):
-        received = b"".join(message for _, message in mesh.received)
-        known = {*keys[party].component.values(), *keys[party].submission.values()}
-        assert {received[start : start + 32] for start in range(0, len(received), 32)} <= known
+        slots = len(keys[party].component) + len(keys[party].submission)
+        others = {peer: b"".join(m for p, m in mesh.received if p == peer)[:-32] for peer in range(roles.parties)}
+        # From every other party: a contribution to each key that both know, and to that of their connection; then a
+        # confirmation.
+        common = [
+            len(keys[party].component.keys() & keys[peer].component.keys())
+            + len(keys[party].submission.keys() & keys[peer].submission.keys())
+            for peer in range(roles.parties)
+        ]
+        assert common[party] == slots
+        assert [len(others[p]) for p in range(roles.parties) if p != party] == [
+            32 * (common[p] + 1) for p in range(roles.parties) if p != party
+        ]
     for each in keys:
         assert SessionKeys.from_json(each.to_json()) == each
     with pytest.raises(InputError, match="cannot be resumed"):
@@ -210,7 +230,7 @@ def test_a_submitter_compares_the_opened_values_of_several_parties() -> None:
                 outgoing = {party: bytes(len(message)) for party, message in outgoing.items()}
             return super()._exchange(outgoing, expected)
 
-    with pytest.raises(ScumbleError, match="different values of the same answer"):
+    with pytest.raises(PartiesDiffer, match="the opened values: party 1 and party 4 differ"):
         with_sharing(SUBMITTING, lambda s, party: s.open(s.input(np.full(3, party + 1, dtype=np.uint32))), kind=Liar)
 
 
@@ -243,9 +263,66 @@ def test_a_local_mesh_checks_lengths_and_has_a_deadline() -> None:
 
 
 def test_keys_of_another_session_do_not_open_the_secret() -> None:
-    """With keys of another session at one party, the opened value is not the secret."""
+    """With keys of another session at one party, nothing is opened."""
     keys = keys_from("one", THREE)
     keys[1] = keys_from("other", THREE)[1]
     values = np.arange(50, dtype=np.uint64)
-    results, _ = with_sharing(THREE, lambda s, party: s.open(s.input(values)).tolist(), keys=keys)
-    assert results[0] != (3 * values).tolist()
+    with pytest.raises(PartiesDiffer, match="before the opening"):
+        with_sharing(THREE, lambda s, party: s.open(s.input(values)).tolist(), keys=keys)
+
+
+def test_every_holder_of_a_key_contributes_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the generator of one party always returns the same bytes, no key repeats."""
+
+    def keys_with(weak: int) -> list[SessionKeys]:
+        def act(mesh: RecordingMesh) -> SessionKeys:
+            threading.current_thread().name = f"party {mesh.party}"
+            return exchange_keys(THREE, mesh)
+
+        def draw() -> bytes:
+            return bytes(32) if threading.current_thread().name == f"party {weak}" else secret_key()
+
+        monkeypatch.setattr("scumble.joint.protocol.session_keys.secret_key", draw)
+        return run_parties(3, act)[0]
+
+    for weak in range(3):
+        once, again = keys_with(weak), keys_with(weak)
+        for number in range(3):
+            holder = next(party for party in range(3) if number in once[party].component)
+            assert once[holder].component[number] != again[holder].component[number]
+
+
+@EVERY_ROLES
+def test_a_contribution_that_arrives_changed_is_detected_before_a_key_is_used(roles: Roles) -> None:
+    class Changed(EndingMesh):
+        def exchange(self, outgoing: Mapping[int, bytes], expected: Mapping[int, int]) -> dict[int, bytes]:
+            received = super().exchange(outgoing, expected)
+            if self.party == roles.compute[0] and self.rounds == 1:
+                sender = max(received)
+                received[sender] = received[sender][:-1] + bytes([received[sender][-1] ^ 1])
+            return received
+
+    _, failures = run_to_the_end(roles.parties, lambda mesh: exchange_keys(roles, mesh), Changed)
+    assert roles.compute[0] in failures
+    assert all(isinstance(each, PartiesDiffer) for each in failures.values())
+    assert "different keys of this session" in str(failures[roles.compute[0]])
+
+
+def test_another_attempt_uses_other_masks_and_the_same_noise() -> None:
+    """A fault may have made a party send other values before. They must not have been under the same masks."""
+    tables, keys = tables_of(THREE, 60, 3), keys_from("keys", THREE)
+
+    def run(attempt: bytes) -> tuple[list[list[int]], list[RecordingMesh]]:
+        def act(mesh: RecordingMesh) -> list[int]:
+            sharing = Sharing(roles=THREE, mesh=mesh, keys=keys[mesh.party], nonce=b"", attempt=attempt)
+            sharing.begin(0)
+            arithmetic = ReplicatedArithmetic(sharing)
+            return arithmetic.noisy_open(arithmetic.input(tables[mesh.party], 20), law=LAW, bits=14).tolist()
+
+        return run_parties(3, act)
+
+    (first, meshes), (second, others) = run(b"one"), run(b"two")
+    assert first == second, "the same answer, because the noise is that of the step"
+    for one, other in zip(meshes, others, strict=True):
+        dealt = [(a, b) for (_, a), (_, b) in zip(one.sent, other.sent, strict=True) if len(a) > 100]
+        assert dealt and all(a != b for a, b in dealt)

@@ -289,4 +289,5 @@ _WORDS = {
     Ending.REFUSED: "sent something that the protocol does not allow",
     Ending.DIFFERS: "does not match the agreement",
     Ending.ABSENT: "did not connect",
+    Ending.DIVERGED: "computed, sent or received other values than another party",
 }

@@ -1,7 +1,7 @@
 """The interface through which a party exchanges messages with all others, and an implementation inside one process."""
 
 import queue
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from scumble.errors import ScumbleError
@@ -17,6 +17,10 @@ class Mesh(Protocol):
     @property
     def parties(self) -> int:
         """The number of parties."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The parties' names in messages to people, by number."""
 
     def exchange(self, outgoing: Mapping[int, bytes], expected: Mapping[int, int]) -> dict[int, bytes]:
         """One round: send each party in `outgoing` its message, and receive one from each party in `expected`.
@@ -49,6 +53,10 @@ class LocalMesh:
     @property
     def parties(self) -> int:
         return len(self._queues)
+
+    @property
+    def names(self) -> Sequence[str]:
+        return [f"party {number}" for number in range(self.parties)]
 
     def exchange(self, outgoing: Mapping[int, bytes], expected: Mapping[int, int]) -> dict[int, bytes]:
         self.rounds += 1

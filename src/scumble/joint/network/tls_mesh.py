@@ -9,7 +9,7 @@ of the agreement. The party that ends first names the party responsible, so all 
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
@@ -17,8 +17,9 @@ from typing import Any, Self, TypeVar
 
 from scumble.errors import ScumbleError
 from scumble.joint.network.connection import Disagreement, MessageObserver, PartyLost
-from scumble.joint.network.handshake import Connector, cancel
+from scumble.joint.network.handshake import LINGER_SECONDS, Connector, cancel
 from scumble.joint.network.wire import Ending
+from scumble.joint.protocol.consistency import PartiesDiffer
 from scumble.joint.session.agreement import Address, Agreement
 
 Answer = TypeVar("Answer")
@@ -45,7 +46,7 @@ class TlsMesh:
         sentences about the state of the connections.
         """
         self._party = agreement.party_number(name)
-        self._parties = len(agreement.parties)
+        self._names = agreement.names
         self._stall = agreement.deadlines.stall
         self._connector = Connector(
             agreement,
@@ -68,7 +69,11 @@ class TlsMesh:
 
     @property
     def parties(self) -> int:
-        return self._parties
+        return len(self._names)
+
+    @property
+    def names(self) -> Sequence[str]:
+        return self._names
 
     @property
     def bytes_sent(self) -> int:
@@ -107,14 +112,24 @@ class TlsMesh:
             return
         ending, culprit = Ending.DONE, None
         if error is not None:
-            blamed = error if isinstance(error, PartyLost | Disagreement) else None
-            ending, culprit = (Ending.FAILED, None) if blamed is None else (blamed.ending, blamed.party)
+            ending, culprit = self._blame(error)
         with suppress(ScumbleError, TimeoutError):
             self._wait(self._close_all(ending, culprit), seconds=2)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(timeout=5)
         if not self._thread.is_alive():
             self._loop.close()
+
+    def _blame(self, error: BaseException) -> tuple[Ending, int | None]:
+        """Why this party ends its run, and which party is responsible."""
+        if isinstance(error, PartiesDiffer):
+            # All parties receive the same digests: let each of them come to the verdict before the connections close.
+            with suppress(PartyLost, ScumbleError):
+                self._wait(asyncio.sleep(LINGER_SECONDS))
+            return Ending.DIVERGED, next((party for party in error.parties if party != self._party), None)
+        if isinstance(error, PartyLost | Disagreement):
+            return error.ending, error.party
+        return Ending.FAILED, None
 
     def _wait(self, work: Coroutine[Any, Any, Answer], seconds: float | None = None) -> Answer:
         """Run a coroutine in the connections' thread and wait for its result."""

@@ -45,6 +45,8 @@ class Ending(IntEnum):
     """Another party has a different agreement, or showed a certificate that is not the one in the agreement."""
     ABSENT = 6
     """Another party did not connect in time."""
+    DIVERGED = 7
+    """Parties computed, sent or received different values."""
 
 
 class FrameError(ScumbleError):

@@ -33,6 +33,9 @@ class Arithmetic(Protocol):
     def begin(self, step: int) -> None:
         """Start the computation of answer number `step`; its random bits depend on the number."""
 
+    def agree(self, what: str, fact: bytes) -> None:
+        """Confirm that all parties have the same public values; raise `PartiesDiffer` at all of them otherwise."""
+
     def input(self, own: Integers, bits: int) -> Shares:
         """Shares of the sum of all owners' values, in words of at least `bits` bits."""
 
@@ -63,6 +66,9 @@ class ReplicatedArithmetic:
 
     def begin(self, step: int) -> None:
         self._sharing.begin(step)
+
+    def agree(self, what: str, fact: bytes) -> None:
+        self._sharing.agree(what, fact)
 
     def input(self, own: Integers, bits: int) -> Shares:
         return self._sharing.input(own.astype(word_type(bits)))

@@ -6,13 +6,17 @@ holders of each component, for its own inputs. Keys are exchanged once and store
 repeated with exactly the same messages.
 """
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal, NamedTuple
 
 from scumble.errors import InputError
 from scumble.foreign.documents import parse_json
 from scumble.joint.network.mesh import Mesh
+from scumble.joint.protocol.consistency import PartiesDiffer
 from scumble.joint.protocol.roles import Roles
 from scumble.privacy.noise import secret_key
 
@@ -29,6 +33,8 @@ class SessionKeys:
     """Component -> its key, for every component that this party holds."""
     submission: Mapping[tuple[int, int], bytes]
     """(submitter, component) -> key, where this party is the submitter or holds the component."""
+    link: Mapping[int, bytes]
+    """Other party -> a key that the two of them alone know. It keys the digests of their messages."""
 
     def to_json(self) -> str:
         return json.dumps(
@@ -36,6 +42,7 @@ class SessionKeys:
                 "own": self.own.hex(),
                 "component": {str(number): key.hex() for number, key in self.component.items()},
                 "handing": {f"{owner}/{number}": key.hex() for (owner, number), key in self.submission.items()},
+                "link": {str(party): key.hex() for party, key in self.link.items()},
             }
         )
 
@@ -48,6 +55,7 @@ class SessionKeys:
                 own=bytes.fromhex(data["own"]),
                 component={int(number): bytes.fromhex(key) for number, key in data["component"].items()},
                 submission={(owner, number): bytes.fromhex(key) for (owner, number), key in pairs.items()},
+                link={int(party): bytes.fromhex(key) for party, key in data["link"].items()},
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(
@@ -56,49 +64,77 @@ class SessionKeys:
             ) from error
 
 
-def exchange_keys(roles: Roles, mesh: Mesh) -> SessionKeys:
-    """Create the keys of a new session and distribute them, in one round.
+def exchange_keys(roles: Roles, mesh: Mesh, context: bytes = b"") -> SessionKeys:
+    """Create the keys of a new session in two rounds: contributions, and a confirmation that they arrived.
 
-    The first holder of a component draws its key and sends it to the other holders. So the key of the component that a
-    coalition does not hold is drawn outside the coalition and never sent to a member. Connections must be encrypted and
-    authenticated.
+    `context` is public; all parties confirm that it is the same.
+
+    Every party that may know a key contributes random bytes to it and sends them to the others that may know it. The
+    key is a hash of all contributions, so it is unpredictable if one contributor's generator is good. The contributions
+    to the key of the component that a coalition does not hold are never sent to a member. Connections must be encrypted
+    and authenticated.
     """
-    made = {slot: secret_key() for slot in _slots(roles) if _maker(roles, slot) == mesh.party}
-    parties = [party for party in range(roles.parties) if party != mesh.party]
-    sent = {party: b"".join(made[slot] for slot in made if party in _recipients(roles, slot)) for party in parties}
-    due = {party: [slot for slot in _slots(roles) if _receives(roles, slot, party, mesh.party)] for party in parties}
+    me, slots = mesh.party, _slots(roles)
+    own = {slot: secret_key() for slot, members in slots.items() if me in members}
+    shared = {party: [slot for slot in own if party in slots[slot]] for party in range(roles.parties) if party != me}
     received = mesh.exchange(
-        {party: message for party, message in sent.items() if message},
-        {party: KEY_BYTES * len(slots) for party, slots in due.items() if slots},
+        {party: b"".join(own[slot] for slot in common) for party, common in shared.items() if common},
+        {party: KEY_BYTES * len(common) for party, common in shared.items() if common},
     )
-    known = dict(made)
+    contributions = {slot: {me: contribution} for slot, contribution in own.items()}
     for party, message in received.items():
-        for place, slot in enumerate(due[party]):
-            known[slot] = message[KEY_BYTES * place : KEY_BYTES * (place + 1)]
+        for place, slot in enumerate(shared[party]):
+            contributions[slot][party] = message[KEY_BYTES * place : KEY_BYTES * (place + 1)]
+    keys = {slot: _combined(slot, parts) for slot, parts in contributions.items()}
+    _confirm(mesh, {party: _confirmation(context, [keys[slot] for slot in common]) for party, common in shared.items()})
     return SessionKeys(
         own=secret_key(),
-        component={number: key for (owner, number), key in known.items() if owner is None},
-        submission={(owner, number): key for (owner, number), key in known.items() if owner is not None},
+        component={slot.number: key for slot, key in keys.items() if slot.kind == "component"},
+        submission={(slot.party, slot.number): key for slot, key in keys.items() if slot.kind == "submission"},
+        link={
+            slot.number if slot.party == me else slot.party: key for slot, key in keys.items() if slot.kind == "link"
+        },
     )
 
 
-_Slot = tuple[int | None, int]
-"""Identifies a key: the submitter it belongs to (None for a component key), and the component."""
+def _confirm(mesh: Mesh, digests: Mapping[int, bytes]) -> None:
+    """Check that every other party has the same digest of the keys that it shares with this one."""
+    for party, digest in mesh.exchange(digests, {party: len(digest) for party, digest in digests.items()}).items():
+        if digest != digests[party]:
+            names = mesh.names
+            raise PartiesDiffer(
+                f"{names[party]} and {names[mesh.party]} have different keys of this session, because a message did "
+                "not arrive as it was sent. Nothing was shared.",
+                parties=(party, mesh.party),
+            )
 
 
-def _slots(roles: Roles) -> list[_Slot]:
-    return [(owner, number) for owner in (None, *roles.submitting) for number in range(len(roles.unqualified_sets))]
+def _confirmation(context: bytes, keys: Sequence[bytes]) -> bytes:
+    return hashlib.sha256(b"scumble session keys confirmed/1" + b"".join(keys) + context).digest()
 
 
-def _maker(roles: Roles, slot: _Slot) -> int:
-    owner, number = slot
-    return roles.compute[roles.holders[number][0]] if owner is None else owner
+class _Slot(NamedTuple):
+    """Identifies a key: that of a component; that of a submitter and a component; or that of two parties."""
+
+    kind: Literal["component", "submission", "link"]
+    party: int
+    number: int
 
 
-def _recipients(roles: Roles, slot: _Slot) -> set[int]:
-    owner, number = slot
-    return {roles.compute[place] for place in roles.holders[number]} | ({owner} if owner is not None else set())
+def _slots(roles: Roles) -> dict[_Slot, frozenset[int]]:
+    """Every key of a session, with the parties that may know it."""
+    slots: dict[_Slot, frozenset[int]] = {}
+    for number, places in enumerate(roles.holders):
+        holders = frozenset(roles.compute[place] for place in places)
+        slots[_Slot("component", 0, number)] = holders
+        slots |= {_Slot("submission", owner, number): holders | {owner} for owner in roles.submitting}
+    for one, other in combinations(range(roles.parties), 2):
+        slots[_Slot("link", one, other)] = frozenset((one, other))
+    return slots
 
 
-def _receives(roles: Roles, slot: _Slot, sender: int, receiver: int) -> bool:
-    return _maker(roles, slot) == sender and receiver in _recipients(roles, slot)
+def _combined(slot: _Slot, contributions: Mapping[int, bytes]) -> bytes:
+    digest = hashlib.sha256(f"scumble session key/1 {slot.kind} {slot.party} {slot.number}".encode())
+    for party in sorted(contributions):
+        digest.update(party.to_bytes(2, "big") + contributions[party])
+    return digest.digest()

@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.errors import ScumbleError
 from scumble.joint.network.mesh import Mesh
+from scumble.joint.protocol.consistency import Consistency
 from scumble.joint.protocol.roles import Roles
 from scumble.joint.protocol.session_keys import SessionKeys
 from scumble.privacy.noise import keyed_bytes, keyed_permutation
@@ -64,12 +64,15 @@ def ring_of(dtype: Any) -> Ring:
 class Sharing:
     """One party's side of the protocol. All parties call the same methods in the same order."""
 
-    def __init__(self, *, roles: Roles, mesh: Mesh, keys: SessionKeys, nonce: bytes) -> None:
+    def __init__(self, *, roles: Roles, mesh: Mesh, keys: SessionKeys, nonce: bytes, attempt: bytes = b"") -> None:
+        """`nonce` is public and belongs to one session, `attempt` to one attempt to carry it out."""
         self.roles = roles
         self.compute_index = roles.compute_index(mesh.party)
         self._mesh = mesh
         self._keys = keys
         self._nonce = nonce
+        self._attempt = attempt
+        self._consistency = Consistency(mesh, keys.link, _digest(nonce, attempt))
         self._row = {number: row for row, number in enumerate(roles.components_of(mesh.party))}
         self._pairs = _assigned_products(roles, mesh.party)
         self._step = self._context = b""
@@ -78,11 +81,17 @@ class Sharing:
     def begin(self, step: int) -> None:
         """Start the computation of one answer.
 
-        All masks and random bits until the next call are derived from the session keys, this number and digests of the
-        inputs. So repeating a step with the same inputs repeats every message.
+        All random bits until the next call are derived from the session keys, this number and digests of the inputs. So
+        repeating a step with the same inputs repeats the noise and the answer. Masks also depend on the attempt: if a
+        fault made a party send other values before, they were not under the same masks.
         """
         self._step = self._context = _digest(self._nonce, step.to_bytes(8, "big"))
         self._calls = 0
+        self._consistency.begin(step)
+
+    def agree(self, what: str, fact: bytes) -> None:
+        """Confirm that all parties have the same public values and received what was sent; see `Consistency`."""
+        self._consistency.agree(what, fact)
 
     def public_permutation(self, size: int) -> npt.NDArray[np.int64]:
         """A uniformly distributed permutation that all parties know; it depends only on the session and the step."""
@@ -145,11 +154,18 @@ class Sharing:
         return self._summed(dealt, own.shape, own.dtype)
 
     def open(self, shares: Shares) -> UnsignedArray:
-        """Reveal the secret values to all parties.
+        """Reveal the secret values to all parties, once they have confirmed that they received what was sent.
 
-        The compute parties send one another the components that each lacks. The first t + 1 of them then send the
-        result to the submitters.
+        The compute parties send one another the components that each lacks, each component from t + 1 of its holders.
+        The first t + 1 of them then send the result to the submitters. The copies are compared, and all parties confirm
+        that they have the same values.
         """
+        self.agree("before the opening", b"")
+        value = self._opened(shares)
+        self.agree("the opened values", value.tobytes())
+        return value
+
+    def _opened(self, shares: Shares) -> UnsignedArray:
         ring, shape, dtype = ring_of(shares.dtype), shares.shape[1:], shares.dtype
         size = prod(shape) * dtype.itemsize
         if self.compute_index is None:
@@ -162,8 +178,13 @@ class Sharing:
             {compute[p]: b"".join(shares[self._row[n]].tobytes() for n in ns) for p, ns in sent.items()},
             {compute[p]: size * len(ns) for p, ns in due.items()},
         )
-        others = [np.frombuffer(message, dtype=dtype).reshape(-1, *shape) for message in received.values()]
-        value = _total(ring, [*shares, *(component for components in others for component in components)])
+        lacking: dict[int, UnsignedArray] = {}
+        for peer, numbers in due.items():
+            copies = np.frombuffer(received[compute[peer]], dtype=dtype).reshape(-1, *shape) if numbers else ()
+            for number, copy in zip(numbers, copies, strict=True):
+                if (lacking.setdefault(number, copy) != copy).any():
+                    self._consistency.note_fault("holders of a component sent different copies")
+        value = _total(ring, [*shares, *lacking.values()])
         if self.compute_index <= self.roles.threshold:
             self._exchange(dict.fromkeys(self.roles.submitting, value.tobytes()), {})
         return value
@@ -173,10 +194,7 @@ class Sharing:
         senders = self.roles.compute[: self.roles.threshold + 1]
         received = self._exchange({}, dict.fromkeys(senders, size))
         if len(set(received.values())) > 1:
-            raise ScumbleError(
-                "The computing parties sent different values of the same answer. It was not recorded. Stop the run, "
-                "and check that all parties run an unmodified scumble."
-            )
+            self._consistency.note_fault("computing parties sent different values")
         return np.frombuffer(received[senders[0]], dtype=np.uint8).copy()
 
     def _share(
@@ -220,7 +238,7 @@ class Sharing:
         """The components of a dealer's values that are derived from keys known to this party."""
         place = self.roles.compute_index(dealer)
         here = range(len(self.roles.unqualified_sets)) if dealer == self._mesh.party and place is None else self._row
-        label += dealer.to_bytes(2, "big")
+        label += self._attempt + dealer.to_bytes(2, "big")
         return {
             number: _stream(self._key(dealer, number), label, shape, dtype)
             for number in here
@@ -254,7 +272,7 @@ class Sharing:
     def _exchange(self, outgoing: Mapping[int, bytes], expected: Mapping[int, int]) -> dict[int, bytes]:
         outgoing = {party: message for party, message in outgoing.items() if message}
         expected = {party: length for party, length in expected.items() if length}
-        return self._mesh.exchange(outgoing, expected) if outgoing or expected else {}
+        return self._consistency.exchange(outgoing, expected) if outgoing or expected else {}
 
 
 def _assigned_products(roles: Roles, party: int) -> list[tuple[int, list[int]]]:
@@ -278,14 +296,15 @@ def _assigned_products(roles: Roles, party: int) -> list[tuple[int, list[int]]]:
 def _components_sent(roles: Roles, sender: int, receiver: int) -> list[int]:
     """The components that one compute party sends to another when a value is opened.
 
-    A receiver gets each component it lacks from the next party in the circle that holds it.
+    A receiver gets each component it lacks from the next t + 1 parties in the circle that hold it. At most t parties
+    are faulty, so a wrong copy is never the only one.
     """
     size = len(roles.compute)
+    circle = [(receiver + on) % size for on in range(1, size)]
     return [
         number
         for number, subset in enumerate(roles.unqualified_sets)
-        if receiver in subset
-        and next((receiver + on) % size for on in range(1, size) if (receiver + on) % size not in subset) == sender
+        if receiver in subset and sender in [place for place in circle if place not in subset][: roles.threshold + 1]
     ]
 
 

@@ -9,7 +9,9 @@ from typing import Any, NoReturn, Self
 from scumble.errors import ScumbleError
 from scumble.joint.holder import JointHolder, SecretHolder
 from scumble.joint.network.tls_mesh import TlsMesh
+from scumble.joint.protocol.consistency import PartiesDiffer
 from scumble.joint.session.agreement import Address, Agreement
+from scumble.joint.session.content_digest import content_digest
 from scumble.joint.session.meter import Meter
 from scumble.joint.session.resume import (
     PartyStatus,
@@ -22,6 +24,7 @@ from scumble.joint.session.resume import (
 from scumble.joint.session.state import State
 from scumble.joint.session.transcript import Transcript
 from scumble.model.plan import Plan
+from scumble.model.release import Release
 from scumble.privacy.holder import Tabulates
 
 Answered = Callable[[str], None]
@@ -100,6 +103,7 @@ class Attempt:
             plan=plan,
             rows_at_most=agreement.bounds,
             log=self,
+            attempt=bytes.fromhex(attempt_name(self._statuses)),
             answered=record_phase,
         )
 
@@ -112,11 +116,15 @@ class Attempt:
         self._state.keep(step, label, answer)
         self._transcript.opened(step, label, answer)
 
-    def finish(self) -> None:
-        """Wait until every party has stored all answers."""
+    def finish(self, release: Release) -> None:
+        """Wait until every party has stored all answers, and check that all made the same release of them."""
         if not self._state.marks.complete:
             self._state.mark(complete=True)
-        wait_for_all(self.mesh)
+        try:
+            wait_for_all(self.mesh, content_digest(release))
+        except PartiesDiffer:
+            self._state.mark(complete=False)  # so that no party publishes alone what the others do not have
+            raise
         self._finished = True
         self.meter.lap("parting")
 

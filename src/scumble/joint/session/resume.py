@@ -15,6 +15,7 @@ from importlib.metadata import version
 from scumble.errors import InputError, ScumbleError
 from scumble.foreign.documents import parse_json
 from scumble.joint.network.mesh import Mesh
+from scumble.joint.protocol.consistency import PartiesDiffer, parties_that_differ
 from scumble.joint.protocol.roles import Roles
 from scumble.joint.protocol.session_keys import SessionKeys, exchange_keys
 from scumble.joint.session.state import RecordedAnswer, State, chained
@@ -113,7 +114,7 @@ def establish_keys(
                 "the run with --abandon and create a new agreement."
             )
         keys_id = hashlib.sha256(b"keys" + b"".join(each.fresh for each in statuses)).hexdigest()
-        state.keep_keys(exchange_keys(roles, mesh).to_json(), keys_id)
+        state.keep_keys(exchange_keys(roles, mesh, bytes.fromhex(keys_id)).to_json(), keys_id)
     if state.marks.begun and state.marks.version != version("scumble"):
         raise InputError(
             f"This run was started with scumble {state.marks.version}, and another version may send different messages "
@@ -127,9 +128,16 @@ def establish_keys(
     return keys
 
 
-def wait_for_all(mesh: Mesh) -> None:
-    """Wait until every party has reached this point."""
-    _broadcast(mesh, READY)
+def wait_for_all(mesh: Mesh, release: bytes) -> None:
+    """Wait until every party has reached this point, and check that all will publish the same release."""
+    different = parties_that_differ({mesh.party: release, **_broadcast(mesh, release)}, mesh.names)
+    if different is not None:
+        parties, words = different
+        raise PartiesDiffer(
+            f"The parties have the same answers and made different releases of them: {words}. Their machines may round "
+            "numbers differently. Nothing was published.",
+            parties=parties,
+        )
 
 
 def _broadcast(mesh: Mesh, message: bytes) -> dict[int, bytes]:
