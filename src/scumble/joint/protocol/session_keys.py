@@ -3,7 +3,7 @@
 This is pseudo-random secret sharing (Cramer, Damgård, Ishai 2005). Every component of the sharing has one key, known
 only to the parties that hold the component. A submitter (an owner that does not compute) shares a further key with the
 holders of each component, for its own inputs. Keys are exchanged once and stored, so an interrupted step can be
-repeated with exactly the same messages.
+repeated with the same noise.
 """
 
 import hashlib

@@ -5,8 +5,8 @@
     answers.jsonl        every opened answer, on disk before it is used; each line contains the hash of the chain so far
     transcript-N.jsonl   the transcript of attempt N
 
-A step whose answer is stored is never computed again. A step whose answer is not stored is repeated with exactly the
-same messages, because all its random bits are derived from the keys. So the noise of an answer is never drawn twice.
+A step whose answer is stored is never computed again. A step whose answer is not stored is repeated with the same
+random bits, because all of them are derived from the keys. So the noise of an answer is never drawn twice.
 """
 
 import fcntl
