@@ -16,6 +16,8 @@ READY := $(VENV)/.ready
 ENGINES_READY := $(VENV)/.engines-ready
 # -qq: errors only.
 PIP_INSTALL := -m pip install -qq --disable-pip-version-check --no-input
+# From a lock file: only files whose hashes are in it.
+PIP_INSTALL_LOCK := $(PIP_INSTALL) --require-hashes -r
 
 # Real data sets, where the folder beside the repository has them and nobody said otherwise.
 ifeq ($(strip $(SCUMBLE_DATA)),)
@@ -26,7 +28,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test search test-spark test-audit test-joint audit lint format types accuracy reproduce bench lock clean check-python
+.PHONY: help demo test search test-spark test-audit test-joint audit lint format types accuracy reproduce bench wheel check-dependencies lock clean check-python
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,6 +75,16 @@ reproduce: $(READY) ## the papers' figures from our code, into scumble-figures
 bench: $(READY) ## the benchmarks
 	@$(BIN)/python benchmarks/run.py $(ARGS)
 
+wheel: $(READY) ## the wheel, built twice and compared, with its bill of materials (CycloneDX), into dist
+	@$(BIN)/python benchmarks/build_wheel.py dist
+
+# pip-audit has an environment of its own. Without a network nothing is checked, which the output says and which is no failure.
+check-dependencies: $(READY) ## known vulnerabilities of the pinned packages, by pip-audit, if it can be reached
+	@test -x .venv-audit/bin/pip-audit || { $(BIN)/python -m venv --clear .venv-audit && \
+	  .venv-audit/bin/python $(PIP_INSTALL_LOCK) requirements-audit.lock; } || rm -rf .venv-audit
+	@$(BIN)/python benchmarks/audit_dependencies.py .venv-audit/bin/pip-audit \
+	  requirements.lock requirements-engines.lock requirements-audit.lock
+
 # The lock is made on the oldest Python we support: what installs there has wheels for the newer ones too, while the
 # reverse does not hold. A clean environment, our declared dependencies, and what pip chose: nothing else.
 lock: check-python ## choose all pinned versions anew (Python 3.11)
@@ -84,11 +96,17 @@ lock: check-python ## choose all pinned versions anew (Python 3.11)
 	   .venv-lock/bin/python -m pip freeze --disable-pip-version-check --exclude scumble; } > .venv-lock/pins
 	@.venv-lock/bin/python benchmarks/lock_hashes.py < .venv-lock/pins > .venv-lock/lock
 	@mv .venv-lock/lock requirements.lock
+	$(PYTHON) -m venv --clear .venv-lock
+	.venv-lock/bin/python $(PIP_INSTALL) pip-audit packaging
+	@{ echo '# pip-audit and what it needs, for `make check-dependencies`. Made by `make lock`; do not edit.'; \
+	   .venv-lock/bin/python -m pip freeze --disable-pip-version-check; } > .venv-lock/pins
+	@.venv-lock/bin/python benchmarks/lock_hashes.py < .venv-lock/pins > .venv-lock/lock
+	@mv .venv-lock/lock requirements-audit.lock
 	@rm -rf .venv-lock
 	@echo "requirements.lock: $$(grep -c == requirements.lock) packages"
 
 clean: ## remove the environment, caches and build output
-	rm -rf $(VENV) .venv-lock .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) .venv-audit .venv-lock .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 check-python:
@@ -99,12 +117,12 @@ check-python:
 $(READY): requirements.lock pyproject.toml
 	@test -x $(BIN)/python || { $(MAKE) --no-print-directory check-python && echo "creating $(VENV)" && $(PYTHON) -m venv $(VENV); }
 	@echo "installing the pinned packages (a minute or two the first time)"
-	@$(BIN)/python $(PIP_INSTALL) -r requirements.lock
+	@$(BIN)/python $(PIP_INSTALL_LOCK) requirements.lock
 	@$(BIN)/python $(PIP_INSTALL) --no-build-isolation --no-deps --editable .
 	@touch $@
 
 $(ENGINES_READY): $(READY) requirements-engines.lock .ci/install-services
 	@bash .ci/install-services
 	@echo "installing pyspark and the driver of PostgreSQL (half a gigabyte the first time)"
-	@$(BIN)/python $(PIP_INSTALL) -r requirements-engines.lock
+	@$(BIN)/python $(PIP_INSTALL_LOCK) requirements-engines.lock
 	@touch $@

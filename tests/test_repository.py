@@ -485,11 +485,22 @@ def test_the_listing_of_files_sees_this_one() -> None:
     assert Path(__file__).resolve() in repository_files()
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-engines.lock"])
+LOCK_FILES = sorted(path.name for path in ROOT.glob("requirements*.lock"))
+
+
+@pytest.mark.parametrize("name", LOCK_FILES)
 def test_every_locked_package_has_the_hashes_of_its_files(name: str) -> None:
     for requirement, hashes in locked_requirements(name).items():
         assert hashes, f"{requirement} has no hash: run `make lock`"
         assert all(re.fullmatch("--hash=sha256:[0-9a-f]{64}", each) for each in hashes), requirement
+
+
+def test_lock_files_are_installed_by_hash_only() -> None:
+    """Every `-r` of pip stands behind `--require-hashes`, and every lock file is installed by some target."""
+    recipes = (ROOT / "Makefile").read_text("utf-8") + (ROOT / ".ci" / "run").read_text("utf-8")
+    by_file = [line for line in recipes.splitlines() if re.search(r"\s-r(\s|$)", line)]
+    assert by_file == ["PIP_INSTALL_LOCK := $(PIP_INSTALL) --require-hashes -r"]
+    assert sorted(set(re.findall(r"\$\(PIP_INSTALL_LOCK\) (\S+\.lock)", recipes))) == LOCK_FILES
 
 
 def test_the_lock_pins_every_declared_dependency() -> None:
