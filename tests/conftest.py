@@ -2,6 +2,7 @@
 examples of the raw neighbour law."""
 
 import os
+import tempfile
 from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
@@ -25,6 +26,14 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 # The output must not depend on the terminal in which the tests run; rich reads this when it is imported.
 os.environ["COLUMNS"] = "80"
 for setting in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+    os.environ.pop(setting, None)
+
+# No test writes to the user's own folder: the witness of all ledgers of this run, and of the processes that it starts.
+# In memory where there is such a folder, because every record is flushed to the disk.
+MEMORY = Path("/dev/shm")
+WITNESS = tempfile.TemporaryDirectory(prefix="scumble-tests-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None)
+os.environ["SCUMBLE_WITNESS"] = str(Path(WITNESS.name, "witness.db"))
+for setting in ("SCUMBLE_LEDGER", "SCUMBLE_LEDGER_KEYS"):
     os.environ.pop(setting, None)
 
 REQUIRED = "SCUMBLE_REAL_DATA_REQUIRED"

@@ -330,7 +330,7 @@ def locked(ledger: Path) -> Iterator[None]:
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait half a second for a locked ledger, not ten seconds."""
     patient = Ledger.open
-    monkeypatch.setattr(Ledger, "open", lambda path=None: patient(path, busy_seconds=0.5))
+    monkeypatch.setattr(Ledger, "open", lambda path=None, **how: patient(path, **how, busy_seconds=0.5))
 
 
 @pytest.mark.usefixtures("impatient")
@@ -349,14 +349,14 @@ def test_a_ledger_that_was_edited_takes_no_charge(folder: Path, ledger: Path) ->
         for words in (["verify"], ["show"]):
             ended = scumble("ledger", *words)
             assert ended.code == 4
-            assert "Entry 2 of the ledger is not valid" in ended.error
+            assert "Entry 3 of the ledger is not valid" in ended.error
         ended = release()
     assert ended.code == 4
-    assert "Entry 2 of the ledger is not valid" in ended.error
+    assert "Entry 3 of the ledger is not valid" in ended.error
     assert "Restore it from a backup" in ended.error
     assert contents(folder, ledger) == before
     with closing(sqlite3.connect(ledger)) as connection:
-        assert connection.execute("SELECT count(*) FROM entries").fetchone() == (4,)
+        assert connection.execute("SELECT count(*) FROM entries").fetchone() == (5,)
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def path(small: Path, tmp_path: Path) -> Path:
-    shutil.copy(small, tmp_path)
+    for name in ("ledger.db", "ledger.db.key"):
+        shutil.copy(small.with_name(name), tmp_path)
     return tmp_path / "ledger.db"
 
 
@@ -43,11 +44,11 @@ def read(path: Path) -> None:
 
 
 def append(path: Path, kind: str, body: str) -> None:
-    """Append an entry with a hash that fits, as whoever has the file can."""
+    """Append an entry with a hash that fits, as whoever has the file and its key can."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        (key,) = connection.execute("SELECT value FROM meta").fetchone()
+        key = bytes.fromhex(Path(f"{path}.key").read_text().split()[1])
         *_, last = connection.execute("SELECT hash FROM entries ORDER BY sequence")
-        fields = {"sequence": 3, "time": "2026", "kind": kind, "dataset": "a", "body": body, "previous": last[0]}
+        fields = {"sequence": 4, "time": "2026", "kind": kind, "dataset": "a", "body": body, "previous": last[0]}
         entry = Entry(**fields, hash="")
         values = (*fields.values(), entry_hash(entry, key))
         connection.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?)", values)

@@ -33,7 +33,7 @@ def test_a_session_is_charged_once_and_found_again_as_it_was(tmp_path: Path) -> 
         with pytest.raises(BudgetError, match="--dataset north"):
             book.reserved(session=SESSION, dataset="south")
     with Ledger.open(tmp_path / "ledger.db") as again:
-        assert again.verify() == 4
+        assert again.verify() == 5
         assert again.reserved(session=SESSION) == receipt
         assert again.datasets()["datasets"][0]["spent"] == "1"
 

@@ -27,8 +27,8 @@ import scumble
 from scumble.errors import BudgetError, CheckError, InputError, ScumbleError
 from scumble.model.guarantee import Guarantee, KAnonymity, PureDP, Unit
 from scumble.privacy.ledger import Ledger
-from scumble.privacy.ledger_entries import START, Entry, canonical, entry_hash
-from scumble.privacy.ledger_file import default_path
+from scumble.privacy.ledger_entries import START, Entry, EntryChain, canonical, entry_hash
+from scumble.privacy.ledger_place import default_path
 from scumble.privacy.receipt import Receipt
 
 COLUMNS = ("sequence", "time", "kind", "dataset", "body", "previous", "hash")
@@ -70,7 +70,7 @@ def ledger(path: Path) -> Iterator[Ledger]:
 
 @pytest.fixture
 def full(path: Path) -> Path:
-    """A closed ledger with every kind of entry: adult has 6 (1-6), census 2 (7-8) and a seventh of adult's (9)."""
+    """A closed ledger with every kind of entry: its own (1), 6 of adult (2-7), 2 of census (8-9), 1 of adult (10)."""
     with Ledger.open(path) as opened:
         first = reserve(opened)
         opened.record_rows(first, b"rows of adult")
@@ -147,7 +147,7 @@ def test_an_add_remove_epsilon_counts_double_in_a_replace_account(ledger: Ledger
     ledger.grant("adult", Fraction(3), "more")
     receipt = reserve(ledger, guarantee=pure(1, Unit.ADD_REMOVE))
     assert (receipt.charged, receipt.spent) == (Fraction(2), Fraction(3))
-    assert ledger.verify() == 4
+    assert ledger.verify() == 5
 
 
 def test_a_replace_guarantee_is_refused_in_an_add_remove_account(ledger: Ledger) -> None:
@@ -211,7 +211,7 @@ def test_spent_is_the_sum_of_what_was_accepted_and_never_above_the_ceiling(
                 assert reserve(ledger, guarantee=pure(str(amount))).spent == spent
             found = account(ledger)
             assert (Fraction(found["spent"]), Fraction(found["ceiling"])) == (spent, ceiling)
-        assert ledger.verify() == sum(len(each["entries"]) for each in ledger.datasets()["datasets"])
+        assert ledger.verify() == 1 + sum(len(each["entries"]) for each in ledger.datasets()["datasets"])
 
 
 # ------------------------------------------------------------------------------------------------------------ grants
@@ -246,7 +246,7 @@ def test_a_grant_needs_a_reason(ledger: Ledger, reason: str) -> None:
 def test_a_name_that_cannot_be_read_is_refused(ledger: Ledger, name: str) -> None:
     with pytest.raises(InputError, match="is not a valid name of a dataset"):
         reserve(ledger, name)
-    assert ledger.verify() == 0
+    assert ledger.verify() == 1
 
 
 def test_two_spellings_of_one_name_share_an_account(ledger: Ledger) -> None:
@@ -285,7 +285,7 @@ def test_the_same_rows_under_the_same_name_are_fine(ledger: Ledger) -> None:
 def test_tables_without_rows_are_not_the_same_people(ledger: Ledger) -> None:
     ledger.record_rows(reserve(ledger, "first"), b"")
     ledger.record_rows(reserve(ledger, "second"), b"")
-    assert ledger.verify() == 6
+    assert ledger.verify() == 7
 
 
 def test_one_reservation_pays_for_one_table(ledger: Ledger) -> None:
@@ -422,14 +422,14 @@ def test_processes_at_once_cannot_overspend(path: Path, processes: int) -> None:
     outcomes = race(path, processes, attempts=2)
     assert sorted(outcomes) == ["charged"] + ["refused"] * (2 * processes - 1)
     with Ledger.open(path) as ledger:
-        assert (account(ledger)["spent"], ledger.verify()) == ("2/3", 4)
+        assert (account(ledger)["spent"], ledger.verify()) == ("2/3", 5)
 
 
 def test_processes_at_once_make_one_ledger_and_open_one_account(path: Path) -> None:
     outcomes = race(path, processes=8, attempts=1)
     assert sorted(outcomes) == ["charged"] + ["refused"] * 7
     with Ledger.open(path) as ledger:
-        assert (account(ledger)["spent"], ledger.verify()) == ("1/3", 2)
+        assert (account(ledger)["spent"], ledger.verify()) == ("1/3", 3)
 
 
 def test_processes_at_once_spend_all_that_there_is(path: Path) -> None:
@@ -439,7 +439,7 @@ def test_processes_at_once_spend_all_that_there_is(path: Path) -> None:
     outcomes = race(path, processes=3, attempts=10)
     assert (outcomes.count("charged"), outcomes.count("refused")) == (20, 10)
     with Ledger.open(path) as ledger:
-        assert (account(ledger)["spent"], ledger.verify()) == ("7", 23)
+        assert (account(ledger)["spent"], ledger.verify()) == ("7", 24)
 
 
 SPENDER = """
@@ -469,7 +469,7 @@ def test_a_process_killed_at_any_moment_leaves_its_charges_standing(path: Path) 
         reported |= {(kind, entry) for kind, entry in (line.split() for line in whole_lines)}
         with Ledger.open(path) as ledger:
             entries = account(ledger)["entries"]
-            assert ledger.verify() == len(entries)
+            assert ledger.verify() == 1 + len(entries)
         reserved = {("reserve", entry["hash"]) for entry in entries if entry["kind"] == "reserve"}
         settled = {("settle", entry["reserve"]) for entry in entries if entry["kind"] == "settle"}
         assert reported <= reserved | settled
@@ -501,7 +501,7 @@ def test_a_charge_is_written_whole_or_not_at_all(path: Path, moment: str, spent:
     assert process.returncode != 0
     with Ledger.open(path) as ledger:
         assert account(ledger)["spent"] == spent
-        assert ledger.verify() == (3 if spent == "1" else 4)
+        assert ledger.verify() == (4 if spent == "1" else 5)
 
 
 def test_a_ledger_sees_what_another_process_added_since(path: Path, ledger: Ledger) -> None:
@@ -554,23 +554,24 @@ def tamper(path: Path, *statements: str, parameters: tuple[object, ...] = ()) ->
 
 
 def refusal_of(path: Path) -> str:
-    with Ledger.open(path) as ledger, pytest.raises(CheckError) as refusal:
-        ledger.verify()
+    with pytest.raises(CheckError) as refusal:
+        Ledger.open(path)
     return str(refusal.value)
 
 
 def test_an_honest_ledger_verifies(full: Path) -> None:
     with Ledger.open(full) as ledger:
-        assert ledger.verify() == 9
-        assert ledger.verify() == 9
+        assert ledger.verify() == 10
+        assert ledger.verify() == 10
 
 
 @pytest.mark.parametrize("column", COLUMNS)
 def test_an_edit_of_any_field_of_any_entry_is_found(full: Path, tmp_path: Path, column: str) -> None:
     edit = {"sequence": "-sequence", "body": "replace(body, '}', ' }')"}.get(column, f"{column} || 'x'")
-    for sequence in range(1, 10):
+    for sequence in range(1, 11):
         copy = tmp_path / f"{sequence}.db"
         shutil.copy(full, copy)
+        shutil.copy(f"{full}.key", f"{copy}.key")
         tamper(copy, f"UPDATE entries SET {column} = {edit} WHERE sequence = {sequence}")
         assert f"Entry {sequence} of the ledger is not valid" in refusal_of(copy)
 
@@ -578,67 +579,73 @@ def test_an_edit_of_any_field_of_any_entry_is_found(full: Path, tmp_path: Path, 
 @pytest.mark.parametrize("value", [b"\xff\xfe", b"not text", 5, 1.5])
 @pytest.mark.parametrize("column", ["time", "body", "hash"])
 def test_a_field_of_another_type_is_found(full: Path, column: str, value: object) -> None:
-    tamper(full, f"UPDATE entries SET {column} = ? WHERE sequence = 3", parameters=(value,))
-    assert "Entry 3 of the ledger is not valid" in refusal_of(full)
+    tamper(full, f"UPDATE entries SET {column} = ? WHERE sequence = 4", parameters=(value,))
+    assert "Entry 4 of the ledger is not valid" in refusal_of(full)
 
 
 def test_bytes_that_are_no_text_are_found(full: Path) -> None:
-    tamper(full, "UPDATE entries SET dataset = CAST(x'ff' AS TEXT) WHERE sequence = 3")
-    assert "Entry 3 of the ledger is not valid" in refusal_of(full)
+    tamper(full, "UPDATE entries SET dataset = CAST(x'ff' AS TEXT) WHERE sequence = 4")
+    assert "Entry 4 of the ledger is not valid" in refusal_of(full)
 
 
 @pytest.mark.parametrize(
     ("statement", "first_bad"),
     [
         ("DELETE FROM entries WHERE sequence = 1", 1),
-        ("DELETE FROM entries WHERE sequence = 5", 5),
-        ("DELETE FROM entries WHERE sequence = 9", 9),
-        ("DELETE FROM entries WHERE sequence > 2", 3),
+        ("DELETE FROM entries WHERE sequence = 6", 6),
+        ("DELETE FROM entries WHERE sequence = 10", 10),
+        ("DELETE FROM entries WHERE sequence > 3", 4),
         ("DELETE FROM entries", 1),
         (
-            "INSERT INTO entries SELECT 10, time, kind, dataset, body, previous, hash FROM entries WHERE sequence = 9",
-            10,
+            "INSERT INTO entries SELECT 11, time, kind, dataset, body, previous, hash FROM entries WHERE sequence = 10",
+            11,
         ),
         (
-            "INSERT INTO entries SELECT -1, time, kind, dataset, body, previous, hash FROM entries WHERE sequence = 9",
-            10,
+            "INSERT INTO entries SELECT -1, time, kind, dataset, body, previous, hash FROM entries WHERE sequence = 10",
+            11,
         ),
-        ("UPDATE meta SET value = randomblob(32)", 1),
     ],
 )
-def test_entries_missing_added_or_under_another_key_are_found(full: Path, statement: str, first_bad: int) -> None:
+def test_entries_missing_or_added_are_found(full: Path, statement: str, first_bad: int) -> None:
     tamper(full, statement)
     assert f"Entry {first_bad} of the ledger is not valid" in refusal_of(full)
 
 
 def test_a_ledger_that_was_tampered_with_takes_no_charge(full: Path) -> None:
-    tamper(full, "UPDATE entries SET body = replace(body, '\"1\"', '\"0\"') WHERE kind = 'reserve'")
+    change = "UPDATE entries SET body = replace(body, '\"1\"', '\"0\"') WHERE kind = 'reserve'"
     with Ledger.open(full) as ledger:
+        tamper(full, change)
+        ledger._chain = EntryChain(ledger.key)
         steps: list[Callable[[], object]] = [
             lambda: reserve(ledger, "new"),
             lambda: ledger.grant("adult", Fraction(9), "more"),
             ledger.datasets,
         ]
         for step in steps:
-            with pytest.raises(CheckError, match="Entry 2 of the ledger"):
+            with pytest.raises(CheckError, match="Entry 3 of the ledger"):
                 step()
+    assert "Entry 3 of the ledger" in refusal_of(full)
     with closing(sqlite3.connect(full)) as connection:
-        assert connection.execute("SELECT count(*) FROM entries").fetchone() == (9,)
+        assert connection.execute("SELECT count(*) FROM entries").fetchone() == (10,)
 
 
 def test_an_edit_under_an_open_ledger_is_found_by_verify(full: Path) -> None:
     with Ledger.open(full) as ledger:
-        assert ledger.verify() == 9
-        tamper(full, "UPDATE entries SET time = '2001' WHERE sequence = 4")
-        with pytest.raises(CheckError, match="Entry 4"):
+        assert ledger.verify() == 10
+        tamper(full, "UPDATE entries SET time = '2001' WHERE sequence = 5")
+        with pytest.raises(CheckError, match="Entry 5"):
             ledger.verify()
+
+
+def key_of(path: Path) -> bytes:
+    return bytes.fromhex(Path(f"{path}.key").read_text().split()[1])
 
 
 def forge(path: Path, kind: str, dataset: str, body: object, **changes: Any) -> None:
     """Append an entry with a good hash, as somebody with the code and the key could, whatever it says."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("DROP TRIGGER IF EXISTS entries_follow")
-        (key,) = connection.execute("SELECT value FROM meta").fetchone()
+        key = key_of(path)
         sequence, previous = connection.execute("SELECT max(sequence), hash FROM entries").fetchone()
         text = body if isinstance(body, str) else canonical(body)
         fields = {"sequence": sequence + 1, "time": "now", "kind": kind, "dataset": dataset, "body": text}
@@ -656,7 +663,7 @@ def test_a_forged_entry_that_keeps_every_law_passes(full: Path) -> None:
     """So that the refusals below are those of the laws, not of a clumsy forger."""
     forge(full, "reserve", "adult", charged("1.5", "1.5"))
     with Ledger.open(full) as ledger:
-        assert ledger.verify() == 10
+        assert ledger.verify() == 11
         assert account(ledger)["spent"] == "3"
 
 
@@ -687,7 +694,7 @@ def test_an_entry_that_breaks_a_law_is_found_though_the_chain_holds(
 ) -> None:
     forge(full, kind, dataset, body)
     message = refusal_of(full)
-    assert "Entry 10 of the ledger is not valid" in message
+    assert "Entry 11 of the ledger is not valid" in message
     assert reason in message
 
 
@@ -695,7 +702,7 @@ def test_an_entry_that_breaks_a_law_is_found_though_the_chain_holds(
     ("changes", "reason"),
     [
         ({"previous": START}, "does not contain the hash of the entry before it"),
-        ({"sequence": 12}, "its sequence number is 12"),
+        ({"sequence": 13}, "its sequence number is 13"),
     ],
 )
 def test_an_entry_with_a_good_hash_that_does_not_follow_is_found(
@@ -703,18 +710,18 @@ def test_an_entry_with_a_good_hash_that_does_not_follow_is_found(
 ) -> None:
     forge(full, "reserve", "adult", charged("1", "1"), **changes)
     message = refusal_of(full)
-    assert "Entry 10 of the ledger is not valid" in message
+    assert "Entry 11 of the ledger is not valid" in message
     assert reason in message
 
 
 @pytest.mark.parametrize(
     ("kind", "dataset", "reserve_sequence", "field", "reason"),
     [
-        ("settle", "adult", 2, {"release": RELEASE}, "for the second time"),
-        ("settle", "adult", 8, {"release": RELEASE}, "refers to a reservation that its dataset does not have"),
-        ("settle", "adult", 3, {"release": RELEASE}, "refers to a reservation that its dataset does not have"),
-        ("rows", "adult", 2, {"fingerprint": "aa"}, "already spent on a table"),
-        ("rows", "census", 8, {"fingerprint": b"rows of adult".hex()}, "are charged to another dataset"),
+        ("settle", "adult", 3, {"release": RELEASE}, "for the second time"),
+        ("settle", "adult", 9, {"release": RELEASE}, "refers to a reservation that its dataset does not have"),
+        ("settle", "adult", 4, {"release": RELEASE}, "refers to a reservation that its dataset does not have"),
+        ("rows", "adult", 3, {"fingerprint": "aa"}, "already spent on a table"),
+        ("rows", "census", 9, {"fingerprint": b"rows of adult".hex()}, "are charged to another dataset"),
     ],
 )
 def test_an_entry_that_misuses_a_reservation_is_found_though_the_chain_holds(
@@ -724,7 +731,7 @@ def test_an_entry_that_misuses_a_reservation_is_found_though_the_chain_holds(
         (target,) = connection.execute("SELECT hash FROM entries WHERE sequence = ?", (reserve_sequence,)).fetchone()
     forge(full, kind, dataset, {"reserve": target, **field})
     message = refusal_of(full)
-    assert "Entry 10 of the ledger is not valid" in message
+    assert "Entry 11 of the ledger is not valid" in message
     assert reason in message
 
 
@@ -733,24 +740,24 @@ def test_rows_after_the_settlement_are_found_though_the_chain_holds(path: Path) 
         receipt = reserve(ledger)
         ledger.settle(receipt, RELEASE)
     forge(path, "rows", "adult", {"reserve": receipt.entry, "fingerprint": "aa"})
-    assert "Entry 4 of the ledger is not valid: its reservation was already spent" in refusal_of(path)
+    assert "Entry 5 of the ledger is not valid: its reservation was already spent" in refusal_of(path)
 
 
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
-        ("UPDATE entries SET body = '{}' WHERE sequence = 2", "entries are never changed"),
-        ("DELETE FROM entries WHERE sequence = 9", "entries are never deleted"),
+        ("UPDATE entries SET body = '{}' WHERE sequence = 3", "entries are never changed"),
+        ("DELETE FROM entries WHERE sequence = 10", "entries are never deleted"),
         ("DELETE FROM entries", "entries are never deleted"),
         ("INSERT OR REPLACE INTO entries VALUES (2, '', '', '', '', '', '')", "entries are added at the end only"),
-        ("INSERT INTO entries VALUES (11, '', '', '', '', '', '')", "entries are added at the end only"),
+        ("INSERT INTO entries VALUES (12, '', '', '', '', '', '')", "entries are added at the end only"),
     ],
 )
 def test_the_file_itself_refuses_to_change_what_stands(full: Path, statement: str, message: str) -> None:
     with closing(sqlite3.connect(full)) as connection, pytest.raises(sqlite3.IntegrityError, match=message):
         connection.execute(statement)
     with Ledger.open(full) as ledger:
-        assert ledger.verify() == 9
+        assert ledger.verify() == 10
 
 
 # -------------------------------------------------------------------------------------------------------------- files
@@ -800,11 +807,11 @@ def test_only_the_owner_can_read_the_files(path: Path) -> None:
             modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
     finally:
         os.umask(before)
-    assert modes == {"ledger.db": 0o600, "ledger.db-wal": 0o600, "ledger.db-shm": 0o600}
+    assert modes == dict.fromkeys(["ledger.db", "ledger.db-wal", "ledger.db-shm", "ledger.db.key"], 0o600)
 
 
 def test_an_empty_file_becomes_a_ledger(path: Path) -> None:
-    path.touch()
+    path.touch(0o600)
     with Ledger.open(path) as ledger:
         assert reserve(ledger).spent == 1
 
@@ -835,17 +842,17 @@ def test_a_damaged_ledger_is_refused(full: Path) -> None:
         Ledger.open(full)
 
 
-def test_a_ledger_without_its_key_is_refused(full: Path) -> None:
+def test_a_ledger_without_its_identity_is_refused(full: Path) -> None:
     with closing(sqlite3.connect(full, isolation_level=None)) as connection:
         connection.execute("DELETE FROM meta")
-    with pytest.raises(InputError, match="key is missing"):
+    with pytest.raises(InputError, match="identity is missing"):
         Ledger.open(full)
 
 
 def test_a_ledger_of_a_future_format_is_refused(full: Path) -> None:
     with closing(sqlite3.connect(full)) as connection:
-        connection.execute("PRAGMA user_version = 2")
-    with pytest.raises(InputError, match="has format 2; this version of scumble reads format 1"):
+        connection.execute("PRAGMA user_version = 3")
+    with pytest.raises(InputError, match="has format 3; this version of scumble reads formats 1 and 2"):
         Ledger.open(full)
 
 

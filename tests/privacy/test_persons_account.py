@@ -36,7 +36,7 @@ def test_an_account_of_persons_says_so_and_survives_the_replay(ledger: Ledger) -
     assert reserve(ledger, persons()).charged == 1
     ledger.grant("visits", Fraction(5), "a second release")
     assert reserve(ledger, persons(rows=2)).spent == 2
-    assert ledger.verify() == 4
+    assert ledger.verify() == 5
     account = ledger.statement()["visits"]
     assert account.person == "patient"
     assert account.to_json()["person"] == "patient"
@@ -50,7 +50,7 @@ def test_an_account_of_persons_accepts_nothing_else(ledger: Ledger, guarantee: P
     with pytest.raises(InputError, match="protects persons by the column 'patient'"):
         reserve(ledger, guarantee)
     assert ledger.statement()["visits"].spent == 1
-    assert ledger.verify() == 3
+    assert ledger.verify() == 4
 
 
 def test_in_an_account_of_records_a_guarantee_of_persons_counts_twice(ledger: Ledger) -> None:
@@ -58,7 +58,7 @@ def test_in_an_account_of_records_a_guarantee_of_persons_counts_twice(ledger: Le
     ledger.grant("visits", Fraction(5), "persons from now on")
     assert reserve(ledger, persons(rows=1)).charged == 2
     assert reserve(ledger, persons(rows=50)).charged == 2
-    assert ledger.verify() == 5
+    assert ledger.verify() == 6
     assert charge(persons(), Unit.REPLACE).epsilon == 4
 
 

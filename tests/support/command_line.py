@@ -55,11 +55,11 @@ class Ended:
     def error(self) -> str:
         """The error, which must be the only output: one line, and at most a command to copy below it.
 
-        A warning may stand above it, if the plan has one.
+        A warning may stand above it, if the plan has one, and a notice, if the ledger is new.
         """
         assert self.out == "", self.out
-        lines = self.err.splitlines(keepends=True)
-        said = "".join(lines[1:] if lines[0].startswith("warning, before the charge: ") else lines)
+        above = ("warning, before the charge: ", "notice: The ledger ")
+        said = "".join(line for line in self.err.splitlines(keepends=True) if not line.startswith(above))
         assert said.startswith("error: "), self.err
         assert said.endswith("\n"), self.err
         assert said.count("\n") <= 2, self.err
@@ -103,9 +103,10 @@ def release(data: object = "people.csv", **options: object) -> Ended:
 
 
 def complaints(ended: Ended) -> str:
-    """Standard error without the warning that few records were counted, which depends on the noise."""
-    lines = ended.err.splitlines(keepends=True)
-    return "".join(line for line in lines if not line.startswith("warning: What can be learned from about "))
+    """Standard error without the warning that few records were counted, which depends on the noise, and without the
+    notice that a ledger is new."""
+    expected = ("warning: What can be learned from about ", "notice: The ledger ")
+    return "".join(line for line in ended.err.splitlines(keepends=True) if not line.startswith(expected))
 
 
 def accounts(ledger: Path) -> dict[str, dict[str, Any]]:

@@ -7,7 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
-from scumble.cli.options import TABLE, Json, LedgerFile, MethodName, SchemaFile, with_csv_options, with_method_options
+from scumble.cli.options import (
+    TABLE,
+    Json,
+    LedgerFile,
+    LossReason,
+    MethodName,
+    NewLedger,
+    SchemaFile,
+    WitnessFile,
+    declared_loss,
+    with_csv_options,
+    with_method_options,
+)
 from scumble.cli.output import err, print_json, print_readings, print_text, progress_bar
 from scumble.cli.output import out as console
 from scumble.cli.plan import print_plan
@@ -167,6 +179,9 @@ def run(
         typer.Option("--dataset", help="The dataset's name in the ledger (default: the file name without its suffix)."),
     ] = None,
     ledger: LedgerFile = None,
+    witness: WitnessFile = None,
+    new_ledger: NewLedger = False,
+    reason: LossReason = None,
     engine: Annotated[str, typer.Option("--engine", help=f"One of: {', '.join(ENGINES)}.")] = "memory",
     key: Annotated[
         Path | None,
@@ -193,8 +208,9 @@ def run(
     """Take part in a joint release as one party. All parties run this at about the same time."""
     from scumble.flows import join as joint_flow
 
+    declared = declared_loss(new_ledger, reason)
     if abandon:
-        receipt = joint_flow.abandon(agreement, party=party, out=out, state=state, ledger=ledger)
+        receipt = joint_flow.abandon(agreement, party=party, out=out, state=state, ledger=ledger, witness=witness)
         charge = "Nothing was charged." if receipt is None else f"The charge stands: ledger entry {receipt.entry[:12]}."
         if json:
             print_json({"abandoned": True, "entry": None if receipt is None else receipt.entry})
@@ -209,6 +225,8 @@ def run(
             data=data,
             dataset=dataset,
             ledger=ledger,
+            witness=witness,
+            new_ledger=declared,
             engine=engine,
             state=state,
             key=key,

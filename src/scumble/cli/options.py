@@ -29,6 +29,29 @@ LedgerFile = Annotated[
     typer.Option("--ledger", help="The ledger file (default: SCUMBLE_LEDGER, else the user's data folder)."),
 ]
 
+WitnessFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--witness",
+        help="The file that knows what the ledger contained (default: SCUMBLE_WITNESS, else the user's data folder).",
+    ),
+]
+NewLedger = Annotated[
+    bool,
+    typer.Option("--new-ledger", help="Accept a ledger that lost entries, or replaces a lost one. Needs --reason."),
+]
+LossReason = Annotated[
+    str | None,
+    typer.Option("--reason", help="What happened to the lost entries, with --new-ledger. It is recorded permanently."),
+]
+
+
+def declared_loss(new_ledger: bool, reason: str | None) -> str | None:
+    """The reason of a declaration that the ledger lost entries; None if there is none."""
+    if new_ledger == (reason is not None):
+        return reason
+    raise InputError("--new-ledger and --reason belong together: say what happened to the ledger.")
+
 
 def with_method_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add one option for each parameter of each method. The command receives those that were set as `parameters`."""

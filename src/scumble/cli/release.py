@@ -11,8 +11,12 @@ from scumble.cli.options import (
     TABLE,
     Json,
     LedgerFile,
+    LossReason,
+    NewLedger,
     SchemaFile,
     UsualMethod,
+    WitnessFile,
+    declared_loss,
     with_csv_options,
     with_method_options,
 )
@@ -37,6 +41,9 @@ def release(
         str | None, typer.Option("--dataset", help="The dataset's name in the ledger (default: the file's stem).")
     ] = None,
     ledger: LedgerFile = None,
+    witness: WitnessFile = None,
+    new_ledger: NewLedger = False,
+    reason: LossReason = None,
     engine: Annotated[str, typer.Option("--engine", help=f"One of: {', '.join(ENGINES)}.")] = "memory",
     table: Annotated[
         bool, typer.Option("--table/--no-table", help="Also write rows: table.csv, and fine.csv where there is detail.")
@@ -53,6 +60,7 @@ def release(
     parameters: dict[str, Any],
 ) -> None:
     """Publish a table: reserve the budget, read the rows, write the release."""
+    declared = declared_loss(new_ledger, reason)
     for warning in plan_release(schema=schema, method=method, **parameters).warnings:
         print_text(f"warning, before the charge: {warning}", err)
     with progress_bar() as progress:
@@ -63,12 +71,15 @@ def release(
             method=method,
             dataset=dataset,
             ledger=ledger,
+            witness=witness,
+            new_ledger=declared,
             engine=engine,
             table=table,
             **asdict(dialect),
             accept=accept or (),
             sign=sign,
             progress=progress,
+            notify=lambda text: print_text(f"notice: {text}", err),
             **parameters,
         )
     print_readings(dialect, data, engine=engine)

@@ -58,6 +58,7 @@ def run_demo(out: Path | None = None, *, output: DemoOutput | None = None) -> De
     folder = _fresh_folder(out or Path("scumble-demo"))
     data, test, schema = folder / "patients.csv", folder / "test.csv", folder / "schema.yaml"
     target, ledger = folder / "release", folder / "ledger.db"
+    witness = folder / "witness.db"  # of its own: the user may delete the folder
     write_patients(folder)
     show.text(f"Synthetic patients are in {folder}: patients.csv, test.csv, and the public schema.yaml.")
 
@@ -65,7 +66,7 @@ def run_demo(out: Path | None = None, *, output: DemoOutput | None = None) -> De
     show.plan(plan(schema=schema, epsilon="1"))
 
     show.command(f"scumble release {data} --schema {schema} --epsilon 1 --ledger {ledger} --out {target}")
-    show.published(release(data, schema=schema, epsilon="1", ledger=ledger, out=target))
+    show.published(release(data, schema=schema, epsilon="1", ledger=ledger, witness=witness, out=target))
 
     show.command(f"scumble evaluate {target} --test {test} --train {data}")
     scores = evaluate(target, test=test, train=data)
@@ -73,7 +74,7 @@ def run_demo(out: Path | None = None, *, output: DemoOutput | None = None) -> De
 
     again = folder / "again"
     show.command(f"scumble release {data} --schema {schema} --epsilon 1 --ledger {ledger} --out {again}")
-    refused = _expect_refusal(data, schema, ledger, again)
+    refused = _expect_refusal(data, schema, ledger, witness, again)
     show.text(f"refused, exit code 3: {refused}")
 
     show.command(f"scumble verify {target}")
@@ -81,7 +82,7 @@ def run_demo(out: Path | None = None, *, output: DemoOutput | None = None) -> De
     show.text("\n".join(f"  ok  {check}" for check in checks))
 
     show.command(f"scumble ledger verify --ledger {ledger}")
-    with Ledger.open(ledger) as opened:
+    with Ledger.open(ledger, witness=witness) as opened:
         entries = opened.verify()
     show.text(f"  ok  {entries} entries: hash chain and arithmetic are correct")
     show.text(
@@ -90,9 +91,9 @@ def run_demo(out: Path | None = None, *, output: DemoOutput | None = None) -> De
     return Demo(folder=folder, release=target, evaluation=scores, refused=refused, checks=checks)
 
 
-def _expect_refusal(data: Path, schema: Path, ledger: Path, out: Path) -> str:
+def _expect_refusal(data: Path, schema: Path, ledger: Path, witness: Path, out: Path) -> str:
     try:
-        release(data, schema=schema, epsilon="1", ledger=ledger, out=out)
+        release(data, schema=schema, epsilon="1", ledger=ledger, witness=witness, out=out)
     except BudgetError as refusal:
         return str(refusal)
     raise AssertionError("the ledger accepted a second release")

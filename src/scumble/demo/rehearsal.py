@@ -125,6 +125,7 @@ def _command(folder: Path, agreement: Path, name: str, listen: Address) -> list[
     words = ["join", "run", "--agreement", agreement, "--party", name, "--out", folder / name, "--listen", listen]
     if read_agreement(agreement).parties[name].owner:
         words += ["--data", folder / f"{name}.csv", "--ledger", folder / f"{name}.db"]
+        words += ["--witness", folder / "witness.db"]
     return [sys.executable, "-m", "scumble", *map(str, words), "--json"]
 
 

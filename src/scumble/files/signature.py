@@ -69,16 +69,15 @@ def read_public_key(path: Path) -> "Ed25519PublicKey":
     return key
 
 
-def sign_folder(folder: Path, seal: str, key: "Ed25519PrivateKey") -> None:
-    """Write signature.json for a folder whose release.json has this seal."""
-    document = {
-        "scumble": FORMAT,
-        "algorithm": "Ed25519",
-        "seal": seal,
+def sign_folder(folder: Path, seal: str, key: "Ed25519PrivateKey") -> dict[str, str]:
+    """Write signature.json for a folder whose release.json has this seal. Returns the signature, for the ledger."""
+    signature = {
         "public_key": key.public_key().public_bytes_raw().hex(),
         "signature": key.sign(_message(seal)).hex(),
     }
+    document = {"scumble": FORMAT, "algorithm": "Ed25519", "seal": seal, **signature}
     (folder / SIGNATURE).write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    return signature
 
 
 def check_signature(folder: Path, manifest: Mapping[str, Any], signed_by: "Ed25519PublicKey | None") -> list[str]:

@@ -3,7 +3,7 @@
 Every run that ends after its charge ends here, in `reporting_charge`, which states one of the reasons in `Abort`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +21,9 @@ from scumble.privacy.fingerprint import fingerprint_of_sums, row_sums
 from scumble.privacy.ledger import Ledger
 from scumble.privacy.receipt import Receipt
 from scumble.sources import Source
+
+Notify = Callable[[str], None]
+"""Called with a sentence that the user should read at once."""
 
 WEAKER: Mapping[str, type[Guarantee]] = {
     "interval": IntervalPrivacy,
@@ -41,6 +44,18 @@ def check_accepted(guarantee: Guarantee, accept: Sequence[str]) -> None:
             f"This release would not be differentially private. {guarantee.sentence} To accept this guarantee, pass "
             f"--accept {needed}."
         )
+
+
+def open_ledger(
+    ledger: str | Path | None, witness: str | Path | None, new_ledger: str | None, notify: Notify | None
+) -> Ledger:
+    """Open the ledger that a run charges, and report its notices before anything is charged."""
+    paths = (None if path is None else Path(path) for path in (ledger, witness))
+    opened = Ledger.open(next(paths), witness=next(paths), new_ledger=new_ledger)
+    for notice in opened.notices:
+        if notify is not None:
+            notify(notice)
+    return opened
 
 
 @contextmanager

@@ -7,7 +7,7 @@ An interrupted run is continued with `resume`, under the same charge, from the l
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ from scumble.engines import Engine
 from scumble.errors import Abort, BudgetError, InputError
 from scumble.files.atomic_folder import staging
 from scumble.files.release_folder import file_hash, write_release
-from scumble.flows.charge import Charge, aborting, charged_rows, reporting_charge
+from scumble.flows.charge import Charge, Notify, aborting, charged_rows, open_ledger, reporting_charge
 from scumble.flows.join_plan import PlannedAgreement, prepare
 from scumble.flows.joined import Joined
 from scumble.flows.progress import Progress
@@ -33,9 +33,6 @@ from scumble.privacy.ledger import Ledger
 from scumble.privacy.receipt import Receipt
 from scumble.sources import Dialect, Source, open_source
 
-Notify = Callable[[str], None]
-"""Called with a sentence about the state of the connections."""
-
 
 def join(
     agreement: str | Path,
@@ -45,6 +42,8 @@ def join(
     data: Any = None,
     dataset: str | None = None,
     ledger: str | Path | None = None,
+    witness: str | Path | None = None,
+    new_ledger: str | None = None,
     engine: str = "memory",
     state: str | Path | None = None,
     key: str | Path | None = None,
@@ -61,7 +60,8 @@ def join(
 
     An owner passes its `data` and is charged in its own `ledger`; an aggregator has neither. All parties must run this
     at the same time. To continue an interrupted run, every party calls it again with `resume`, including those that
-    have published their release already.
+    have published their release already. `witness` and `new_ledger` are those of `release`; `notify` is called with
+    sentences about the ledger and the connections.
     """
     began = time.perf_counter()
     report = progress or (lambda label, done, total: None)
@@ -74,7 +74,7 @@ def join(
         stage = None if _is_published(Path(out), saved) else stack.enter_context(staging(Path(out)))
         owner = None
         if source is not None:
-            charged = stack.enter_context(Ledger.open(None if ledger is None else Path(ledger)))
+            charged = stack.enter_context(open_ledger(ledger, witness, new_ledger, notify))
             name = source.name if dataset is None else dataset
             owner = _Owner(
                 joint=joint,
@@ -129,11 +129,18 @@ def join(
         phases=attempt.meter.phases,
         transcript=attempt.transcript_path,
         rows_at_most=joint.agreement.records_at_most,
+        notices=() if owner is None else owner.ledger.notices,
     )
 
 
 def abandon(
-    agreement: str | Path, *, party: str, out: str | Path, state: str | Path | None = None, ledger: Path | None = None
+    agreement: str | Path,
+    *,
+    party: str,
+    out: str | Path,
+    state: str | Path | None = None,
+    ledger: Path | None = None,
+    witness: Path | None = None,
 ) -> Receipt | None:
     """Close an interrupted run permanently; it can no longer be resumed. Returns the receipt of its charge, if any.
 
@@ -154,7 +161,7 @@ def abandon(
         saved.forget_keys()
         if not saved.marks.charging:
             return None
-        with Ledger.open(ledger) as charged:
+        with Ledger.open(ledger, witness=witness) as charged:
             return charged.reserved(session=joint.agreement.session)
 
 

@@ -25,6 +25,8 @@ class Joined(Displayed):
     transcript: Path
     rows_at_most: int | None = None
     """`Agreement.records_at_most`: counts near it may have been clipped."""
+    notices: tuple[str, ...] = ()
+    """What the owner should know about its ledger: that it is new, or replaces one that was lost."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -38,7 +40,8 @@ class Joined(Displayed):
         own = (("party", self.party), ("folder", str(self.folder)), ("transcript", str(self.transcript)))
         charged = () if self.receipt is None else (("charged", self.receipt.text),)
         warned = tuple(("warning", warning) for warning in self.warnings)
-        facts = (*own, *charged, *warned, *made.facts)
+        noticed = tuple(("notice", notice) for notice in self.notices)
+        facts = (*own, *charged, *noticed, *warned, *made.facts)
         return replace(made, kind="Joined", size=f"{made.size}, in {self.folder}", facts=facts)
 
     def to_json(self) -> dict[str, Any]:
@@ -49,5 +52,6 @@ class Joined(Displayed):
             "phases": [phase.to_json() for phase in self.phases],
             "transcript": str(self.transcript),
             "warnings": list(self.warnings),
+            "notices": list(self.notices),
             "seconds": round(self.seconds, 3),
         }

@@ -19,7 +19,7 @@ from scumble.files.kinds import kind_of
 from scumble.files.release_folder import read_manifest, write_release
 from scumble.files.signature import check_signature, read_public_key, read_signing_key, sign_folder
 from scumble.files.verify import verify_folder
-from scumble.flows.charge import aborting, charged_rows, check_accepted, reporting_charge
+from scumble.flows.charge import Notify, aborting, charged_rows, check_accepted, open_ledger, reporting_charge
 from scumble.flows.count_warnings import count_warnings
 from scumble.flows.plan import refuse_doubtful, schema_of
 from scumble.flows.progress import Progress
@@ -33,7 +33,6 @@ from scumble.model.plan import Plan
 from scumble.model.release import Release
 from scumble.model.schema import Schema
 from scumble.privacy.holder import CentralHolder
-from scumble.privacy.ledger import Ledger
 from scumble.privacy.noise import Noise, PaidNoise
 from scumble.privacy.receipt import Receipt
 from scumble.sources import Dialect, Source, check_columns, open_source
@@ -49,6 +48,10 @@ class Published(Displayed):
     recommended: str
     """The file to train on."""
     seconds: float
+    ledger: Path
+    """The ledger that was charged."""
+    notices: tuple[str, ...] = ()
+    """What the owner should know about the ledger: that it is new, or replaces one that was lost."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -69,6 +72,7 @@ class Published(Displayed):
             ("recommended for training", self.recommended),
             ("charged", self.receipt.text),
             ("took", f"{self.seconds:.1f} s"),
+            *(("notice", notice) for notice in self.notices),
             *(("warning", warning) for warning in self.warnings),
             *made.facts,
         )
@@ -81,6 +85,7 @@ class Published(Displayed):
             **summary,
             "recommended": self.recommended,
             "warnings": list(self.warnings),
+            "ledger": {"path": str(self.ledger), "notices": list(self.notices)},
             "seconds": round(self.seconds, 3),
         }
 
@@ -103,6 +108,8 @@ def release(
     method: str | Params | None = None,
     dataset: str | None = None,
     ledger: str | Path | None = None,
+    witness: str | Path | None = None,
+    new_ledger: str | None = None,
     engine: str = "memory",
     table: bool = True,
     delimiter: str | None = None,
@@ -111,6 +118,7 @@ def release(
     accept: Sequence[str] = (),
     sign: str | Path | None = None,
     progress: Progress | None = None,
+    notify: Notify | None = None,
     **parameters: Any,
 ) -> Published:
     """Publish a table: charge the ledger and write a release folder that may be given to anyone.
@@ -123,6 +131,10 @@ def release(
     states it; `encoding` is UTF-8 unless stated; `multiline=True` says that values contain line breaks.
     `sign` is the file of an Ed25519 private key with which the release is signed.
     `progress` is called with a label, the steps done and their total.
+
+    The `witness` is the file that knows which entries the ledger had (default: in the user's data folder). A ledger
+    that lost entries is refused until `new_ledger` gives the reason, which is recorded. `notify` is called with each
+    of the result's `notices` before anything is charged.
 
     Raises `InputError` before anything is charged if the schema, a parameter or the header is wrong, and `BudgetError`
     if the ceiling of the account does not allow the charge. The `charge` of any later error says what was charged.
@@ -139,7 +151,7 @@ def release(
         source = open_source(data, dialect=dialect, engine=engine)
         check_before_reading(source, public, engine)
         key = None if sign is None else read_signing_key(Path(sign))
-        with staging(Path(out)) as stage, Ledger.open(None if ledger is None else Path(ledger)) as opened:
+        with staging(Path(out)) as stage, open_ledger(ledger, witness, new_ledger, notify) as opened:
             interrupts.check()
             charge.begun = True
             receipt = charge.receipt = opened.reserve(
@@ -160,19 +172,20 @@ def release(
                     table=table,
                     progress=lambda done, total: report("writing table.csv", done, total),
                 )
-            if key is not None:
-                sign_folder(stage.folder, written.seal, key)
+            signature = {} if key is None else sign_folder(stage.folder, written.seal, key)
             with aborting(Abort.OUTPUT), interrupts.delayed():
                 stage.publish()
                 charge.published = Path(out)
             with aborting(Abort.LEDGER):
-                opened.settle(receipt, written.sha256)
+                opened.settle(receipt, written.sha256, **signature)
     return Published(
         folder=Path(out),
         release=made,
         receipt=receipt,
         recommended=written.recommended,
         seconds=time.perf_counter() - began,
+        ledger=opened.path,
+        notices=opened.notices,
     )
 
 

@@ -5,80 +5,30 @@ keeps it. Every write is one `BEGIN IMMEDIATE` transaction, so the second of two
 and it is on disk before the call returns. Entries form a hash chain and are replayed, with all arithmetic, whenever a
 ledger is opened (`scumble.privacy.ledger_entries` has the rules).
 
-The chain detects edits. It cannot prevent forgery by the owner: whoever can write the file can also replace it.
-Each published release contains the hash of its entry, which a replaced ledger would lack.
+The chain detects edits. The witness, a second file, detects that a ledger was deleted, cut short or replaced by an
+older copy (`scumble.privacy.ledger_witness`). Neither prevents forgery by the owner: whoever can write all files can
+replace them. Each published release contains the hash of its entry, which a replaced ledger would lack.
 """
 
-import hashlib
-import hmac
 import re
 import shlex
-import sqlite3
-import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from scumble.errors import Abort, BudgetError, InputError
 from scumble.model.budget import budget_text, short_delta
 from scumble.model.guarantee import Guarantee, JointDP, Unit, persons_of
 from scumble.model.guarantee_json import from_json, to_json
+from scumble.privacy.ledger_account import Account, Reservation, dataset_name, no_room
 from scumble.privacy.ledger_charge import Cost, charge, why_charged
-from scumble.privacy.ledger_entries import Account, Entry, EntryChain, Reservation, no_room
-from scumble.privacy.ledger_file import connect, default_path, explained
-from scumble.privacy.ledger_statement import LedgerStatement, StatedAccount
+from scumble.privacy.ledger_place import default_path
+from scumble.privacy.open_ledger import OpenLedger
 from scumble.privacy.receipt import Receipt
 
-LONGEST_NAME = 200
 
-
-class Ledger:
+class Ledger(OpenLedger):
     """An open ledger. Use it in a `with` statement, in one thread; any number of processes may have it open at once."""
-
-    def __init__(self, *, path: Path, connection: sqlite3.Connection, key: bytes, busy_seconds: float) -> None:
-        """Called by `open`, which has checked that the connection is to a ledger."""
-        self.path = path
-        self._connection = connection
-        self._key = key
-        self._busy_seconds = busy_seconds
-        self._chain = EntryChain(key)
-
-    @classmethod
-    def open(cls, path: Path | None = None, *, busy_seconds: float = 10) -> Self:
-        """Open the ledger at `path` (default: `default_path()`); create it and its folders if they do not exist."""
-        path = default_path() if path is None else path
-        connection, key = connect(path, busy_seconds)
-        return cls(path=path, connection=connection, key=key, busy_seconds=busy_seconds)
-
-    def close(self) -> None:
-        """Close the file. A closed ledger cannot be used again."""
-        self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    @property
-    def key(self) -> bytes:
-        """The secret key of `scumble.privacy.fingerprint`. Never write it anywhere else."""
-        return self._key
-
-    @property
-    def contribution_key(self) -> bytes:
-        """The key that decides which rows of a person are used, the same in every release of this ledger.
-
-        It does not depend on the dataset's name: otherwise the same rows under two names would keep different rows, and
-        their fingerprints would differ.
-        """
-        return hmac.new(self._key, b"scumble rows of persons/1", hashlib.sha256).digest()
 
     def reserve(
         self,
@@ -113,8 +63,7 @@ class Ledger:
             if account is None:
                 opened = {"unit": unit.value, "ceiling": budget_text(price.epsilon), **_delta("ceiling_delta", delta)}
                 self._append("open", dataset, opened if person is None else {**opened, "person": person})
-            elif account.spent + price.epsilon > account.ceiling or account.spent_delta + delta > account.ceiling_delta:
-                needed = Cost(epsilon=price.epsilon, delta=delta)
+            elif not account.has_room(needed := Cost(epsilon=price.epsilon, delta=delta)):
                 raise self._no_room(dataset, account, needed, why_charged(guarantee, account.unit, person=person))
             body = {
                 "method": method,
@@ -124,7 +73,7 @@ class Ledger:
                 "spends": list(spends),
             }
             entry = self._append("reserve", dataset, body if session is None else {**body, "session": session})
-            return self._receipt(entry.hash)
+            return self._chain.reservations[entry.hash].receipt
 
     def check_account(self, *, dataset: str, unit: Unit, guarantee: Guarantee) -> None:
         """Refuse a guarantee that a dataset's account accepts under no ceiling, such as one of single records if it
@@ -141,16 +90,15 @@ class Ledger:
     def reserved(self, *, session: str, dataset: str | None = None) -> Receipt | None:
         """The receipt of a joint release that was charged before (to `dataset`, if given), or None."""
         with self._transaction("DEFERRED"):
-            entry = self._chain.session(session)
-            if entry is None:
+            charged = self._chain.session(session)
+            if charged is None:
                 return None
-            charged = self._chain.reservations[entry].dataset
-            if dataset is not None and charged != dataset_name(dataset):
+            if dataset is not None and charged.dataset != dataset_name(dataset):
                 raise BudgetError(
-                    f"This joint release was charged to the dataset {charged!r}, not to {dataset!r}. Continue with "
-                    f"--dataset {shlex.quote(charged)}."
+                    f"This joint release was charged to the dataset {charged.dataset!r}, not to {dataset!r}. Continue "
+                    f"with --dataset {shlex.quote(charged.dataset)}."
                 )
-            return self._receipt(entry)
+            return charged.receipt
 
     def record_rows(self, receipt: Receipt, fingerprint: bytes) -> None:
         """Record which rows a reservation is spent on; refuse rows that are charged to another dataset.
@@ -176,8 +124,11 @@ class Ledger:
                 )
             self._append("rows", reservation.dataset, {"reserve": receipt.entry, "fingerprint": fingerprint.hex()})
 
-    def settle(self, receipt: Receipt, release_hash: str) -> None:
-        """Record which published release a reservation paid for (the SHA-256 of its release.json)."""
+    def settle(
+        self, receipt: Receipt, release_hash: str, *, signature: str | None = None, public_key: str | None = None
+    ) -> None:
+        """Record which published release a reservation paid for (the SHA-256 of its release.json), and its signature
+        if it was signed."""
         if not re.fullmatch("[0-9a-f]{64}", release_hash):
             raise InputError(f"{release_hash!r} is not a SHA-256 in hexadecimal. Give the hash of release.json.")
         with self._transaction("IMMEDIATE"):
@@ -188,7 +139,9 @@ class Ledger:
                 raise BudgetError(
                     "This reservation already paid for another release. Make one reservation for each release."
                 )
-            self._append("settle", reservation.dataset, {"reserve": receipt.entry, "release": release_hash})
+            body = {"reserve": receipt.entry, "release": release_hash}
+            signed = {} if signature is None else {"signature": signature, "public_key": public_key}
+            self._append("settle", reservation.dataset, {**body, **signed})
 
     def grant(self, dataset: str, ceiling: Fraction, reason: str, *, delta: Fraction | None = None) -> None:
         """Set a dataset's ceiling, and that of its delta if one is given, and record the reason."""
@@ -215,63 +168,6 @@ class Ledger:
             granted = {"ceiling": budget_text(ceiling), **_delta("ceiling_delta", delta or Fraction(0))}
             self._append("grant", dataset, {**granted, "reason": reason.strip()})
 
-    def datasets(self) -> dict[str, Any]:
-        """All accounts as plain data, budgets as exact text, without the fingerprints, which never leave the ledger."""
-        return self.statement().to_json()
-
-    def statement(self) -> LedgerStatement:
-        """What every dataset has spent, its ceiling and its entries, as a value that displays itself."""
-        with self._transaction("DEFERRED"):
-            accounts = tuple(StatedAccount.of(name, account) for name, account in self._chain.accounts.items())
-        return LedgerStatement(path=self.path, accounts=accounts)
-
-    def verify(self) -> int:
-        """Replay the ledger from its first entry, checking chain, sequence, units and arithmetic; return the number of
-        entries."""
-        self._chain = EntryChain(self._key)
-        with self._transaction("DEFERRED"):
-            return self._chain.length
-
-    @contextmanager
-    def _transaction(self, kind: str) -> Iterator[None]:
-        """A transaction that starts with the chain up to date, and writes everything or nothing."""
-        committed = False
-        with explained(self.path, self._busy_seconds):
-            self._connection.execute(f"BEGIN {kind}")
-            try:
-                self._catch_up()
-                yield
-                self._connection.execute("COMMIT")
-                committed = True
-            finally:
-                if not committed:
-                    self._chain = EntryChain(self._key)
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-
-    def _catch_up(self) -> None:
-        """Replay what any process added since the chain was last up to date."""
-        chain = self._chain
-        rows = self._connection.execute("SELECT * FROM entries WHERE sequence > ? ORDER BY sequence", (chain.length,))
-        names = [column[0] for column in rows.description]
-        for row in rows:
-            chain.add(Entry(**dict(zip(names, row, strict=True))))
-        (present,) = self._connection.execute("SELECT count(*) FROM entries").fetchone()
-        given = self._connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'entries'").fetchone() or (0,)
-        if (present, *given) != (chain.length, chain.length):
-            raise chain.broken(f"the file has {present} entries, but the last number given out was {given[0]}")
-
-    def _append(self, kind: str, dataset: str, body: Mapping[str, Any]) -> Entry:
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        entry = self._chain.write(time=now, kind=kind, dataset=dataset, body=body)
-        self._connection.execute(
-            "INSERT INTO entries VALUES (:sequence, :time, :kind, :dataset, :body, :previous, :hash)", vars(entry)
-        )
-        return entry
-
-    def _receipt(self, entry: str) -> Receipt:
-        return Receipt.of(entry, self._chain.reservations[entry])
-
     def _reservation(self, receipt: Receipt) -> Reservation:
         reservation = self._chain.reservations.get(receipt.entry)
         if reservation is None:
@@ -285,17 +181,6 @@ class Ledger:
             f"{refusal} Nothing was charged. If more may be spent on the same people, raise the ceiling:\n"
             f'scumble ledger grant {shlex.quote(dataset)} {granted} --reason "..."{elsewhere}'
         )
-
-
-def dataset_name(name: str) -> str:
-    """The normalized name of an account: Unicode NFC, printable characters only."""
-    name = unicodedata.normalize("NFC", name)
-    if not name or name != name.strip() or not name.isprintable() or len(name) > LONGEST_NAME:
-        raise InputError(
-            f"{name[:LONGEST_NAME]!r} is not a valid name of a dataset. Give 1 to {LONGEST_NAME} printable characters, "
-            "without a space at either end."
-        )
-    return name
 
 
 def _delta(name: str, delta: Fraction) -> dict[str, str]:

@@ -8,19 +8,21 @@ import hashlib
 import hmac
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import Any
 
 from scumble.errors import CheckError, InputError
 from scumble.foreign.documents import parse_json
 from scumble.foreign.numbers import parse_fraction
-from scumble.model.budget import budget_text, short_delta
 from scumble.model.guarantee import JointDP, Unit
 from scumble.model.guarantee_json import from_json
-from scumble.privacy.ledger_charge import Cost, charge
+from scumble.privacy.ledger_account import Account, Reservation
+from scumble.privacy.ledger_charge import charge
+from scumble.privacy.receipt import Receipt
 
 START = "0" * 64
+EVENT = "ledger"
+"""The kind of the entries that record what happened to the ledger itself. They belong to no dataset."""
 
 
 class BrokenRule(Exception):
@@ -44,55 +46,18 @@ class Entry:
     hash: str
 
 
-@dataclass(kw_only=True)
-class Account:
-    """The budget of one dataset after the entries read so far."""
+@dataclass(frozen=True, kw_only=True)
+class Head:
+    """The last entry of a ledger at some moment: of which ledger, which number, which hash."""
 
-    unit: Unit
-    ceiling: Fraction
-    ceiling_delta: Fraction = Fraction(0)
-    person: str | None = None
-    """The column whose persons the account protects; None if it protects single records."""
-    spent: Fraction = Fraction(0)
-    spent_delta: Fraction = Fraction(0)
-    entries: list[Entry] = field(default_factory=list)
+    identity: str
+    sequence: int
+    hash: str
 
 
-@dataclass(kw_only=True)
-class Reservation:
-    """A charge: the account's balance after it, the rows it was spent on, and the release it paid for.
-
-    A joint release has a session. An owner is charged once for a session, however often its run is resumed.
-    """
-
-    dataset: str
-    charged: Fraction
-    spent: Fraction
-    ceiling: Fraction
-    charged_delta: Fraction = Fraction(0)
-    spent_delta: Fraction = Fraction(0)
-    ceiling_delta: Fraction = Fraction(0)
-    session: str | None = None
-    fingerprint: str | None = None
-    release: str | None = None
-
-
-def no_room(dataset: str, account: Account, price: Cost, why: str) -> tuple[str, str]:
-    """Why an account cannot pay a price, and the arguments of the `grant` that lets it."""
-    enough = budget_text(max(account.spent + price.epsilon, account.ceiling))
-    refusal = (
-        f"The dataset {dataset!r} has spent {budget_text(account.spent)} of its ceiling of "
-        f"{budget_text(account.ceiling)}, and this release needs {budget_text(price.epsilon)}{why}."
-    )
-    if account.spent_delta + price.delta <= account.ceiling_delta:
-        return refusal, enough
-    has = "allows no delta"
-    if account.ceiling_delta:
-        spent, ceiling = short_delta(account.spent_delta), short_delta(account.ceiling_delta)
-        has = f"has spent {spent} of its ceiling of delta, {ceiling}"
-    needs = f"this release needs a delta of {short_delta(price.delta)}"
-    refusal += f" It {has}, and {needs}. Leave out --delta, or grant it."
-    return refusal, f"{enough} --delta {short_delta(account.spent_delta + price.delta)}"
+def identity_of(key: bytes) -> str:
+    """The public name of the ledger that has this key. No two ledgers share it, and it reveals nothing of it."""
+    return hmac.new(key, b"scumble ledger identity/1", hashlib.sha256).hexdigest()
 
 
 def canonical(value: object) -> str:
@@ -113,17 +78,34 @@ class EntryChain:
     """The entries replayed in order, each checked against the rules as it is added."""
 
     def __init__(self, key: bytes) -> None:
-        self.length = 0
         self.accounts: dict[str, Account] = {}
         self.reservations: dict[str, Reservation] = {}
         self.owners: dict[str, str] = {}  # from the fingerprint of a table to the dataset that it is charged to
+        self.events: list[Entry] = []
+        self.declared: set[Head] = set()
+        """States that the owner declared to be lost or replaced, with a reason."""
+        self.identity = identity_of(key)
         self._key = key
-        self._head = START
+        self._hashes: list[str] = []
+
+    @property
+    def length(self) -> int:
+        """The number of entries."""
+        return len(self._hashes)
+
+    @property
+    def head(self) -> Head:
+        """The last entry."""
+        return Head(identity=self.identity, sequence=self.length, hash=self.hash_at(self.length) or START)
+
+    def hash_at(self, sequence: int) -> str | None:
+        """The hash of the entry with this number, if there is one."""
+        return self._hashes[sequence - 1] if 0 < sequence <= self.length else None
 
     def write(self, *, time: str, kind: str, dataset: str, body: Mapping[str, Any]) -> Entry:
         """Append the next entry and return it."""
         fields: dict[str, Any] = {"sequence": self.length + 1, "time": time, "kind": kind, "dataset": dataset}
-        fields |= {"body": canonical(body), "previous": self._head}
+        fields |= {"body": canonical(body), "previous": self.head.hash}
         entry = Entry(**fields, hash=entry_hash(Entry(**fields, hash=""), self._key))
         self.add(entry)
         return entry
@@ -137,9 +119,8 @@ class EntryChain:
             raise self.broken(error.rule) from error
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, InputError) as error:
             raise self.broken(f"its body cannot be read ({error!r})") from error
-        self.accounts[entry.dataset].entries.append(entry)
-        self.length += 1
-        self._head = entry.hash
+        (self.events if entry.kind == EVENT else self.accounts[entry.dataset].entries).append(entry)
+        self._hashes.append(entry.hash)
 
     def broken(self, reason: str) -> CheckError:
         """The error for an invalid or missing next entry."""
@@ -151,12 +132,15 @@ class EntryChain:
     def _check_chain(self, entry: Entry) -> None:
         if entry.sequence != self.length + 1:
             raise BrokenRule(f"its sequence number is {entry.sequence}")
-        if entry.previous != self._head:
+        if entry.previous != self.head.hash:
             raise BrokenRule("it does not contain the hash of the entry before it")
         if entry.hash != entry_hash(entry, self._key):
             raise BrokenRule("its hash does not match its contents")
 
     def _take(self, entry: Entry, body: dict[str, Any]) -> None:
+        if entry.kind == EVENT:
+            self._take_event(entry, body)
+            return
         if (entry.kind == "open") == (entry.dataset in self.accounts):
             raise BrokenRule("an account is opened exactly once, by its first entry")
         match entry.kind:
@@ -177,9 +161,18 @@ class EntryChain:
                 reservation = self._reservation(entry, body["reserve"])
                 if reservation.release is not None:
                     raise BrokenRule("it settles a reservation for the second time")
-                reservation.release = body["release"]
+                reservation.release, reservation.signature = body["release"], body.get("signature")
             case _:
                 raise BrokenRule(f"{entry.kind!r} is not a kind of entry")
+
+    def _take_event(self, entry: Entry, body: dict[str, Any]) -> None:
+        if entry.dataset:
+            raise BrokenRule("it is about the ledger and names a dataset")
+        if body["event"] not in ("created", "converted", "accepted") or body["identity"] != self.identity:
+            raise BrokenRule("it is not an event of this ledger")
+        if (body["event"] == "created") != (self.length == 0):
+            raise BrokenRule("a ledger is created exactly once, by its first entry")
+        self.declared.update(Head(**lost) for lost in body.get("lost", ()))
 
     def _take_grant(self, account: Account, body: dict[str, Any]) -> None:
         ceiling = parse_fraction(body["ceiling"])
@@ -199,23 +192,23 @@ class EntryChain:
         if joint:
             # Negligible: it covers random numbers of finitely many bits. Whoever grants the epsilon grants it.
             account.ceiling_delta += cost.delta
-        if account.spent + charged > account.ceiling or account.spent_delta + cost.delta > account.ceiling_delta:
+        if not account.has_room(cost):
             raise BrokenRule("it spends more than the ceiling leaves")
         account.spent += charged
         account.spent_delta += cost.delta
         session = body.get("session")
         if session is not None and self.session(session) is not None:
             raise BrokenRule("it charges a joint release for the second time")
-        self.reservations[entry.hash] = Reservation(
-            dataset=entry.dataset,
+        receipt = Receipt(
+            entry=entry.hash,
             charged=charged,
             spent=account.spent,
             ceiling=account.ceiling,
             charged_delta=cost.delta,
             spent_delta=account.spent_delta,
             ceiling_delta=account.ceiling_delta,
-            session=session,
         )
+        self.reservations[entry.hash] = Reservation(dataset=entry.dataset, receipt=receipt, session=session)
 
     def _take_rows(self, entry: Entry, reserve: str, fingerprint: str) -> None:
         reservation = self._reservation(entry, reserve)
@@ -226,9 +219,9 @@ class EntryChain:
         reservation.fingerprint = fingerprint
         self.owners.setdefault(fingerprint, entry.dataset)
 
-    def session(self, session: str) -> str | None:
-        """The entry that charged a joint release."""
-        return next((entry for entry, each in self.reservations.items() if each.session == session), None)
+    def session(self, session: str) -> Reservation | None:
+        """The charge of a joint release."""
+        return next((each for each in self.reservations.values() if each.session == session), None)
 
     def owner(self, fingerprint: str) -> str | None:
         """The dataset that these rows are charged to. A table without rows (the empty fingerprint) belongs to none."""

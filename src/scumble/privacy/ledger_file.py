@@ -1,17 +1,25 @@
-"""The ledger's SQLite file: where it is, how it is created, and readable messages for its failures."""
+"""The ledger's SQLite file: how it is created, converted, read and extended, and readable messages for its failures."""
 
-import os
 import sqlite3
-import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from scumble.errors import InputError, ScumbleError
+from scumble.privacy.ledger_entries import EVENT, Entry, EntryChain, identity_of
+from scumble.privacy.ledger_key import LENGTH, new_key, read_key, store_key
+from scumble.privacy.ledger_place import BESIDE, check_one_name, check_private, make_file
 
 APPLICATION = int.from_bytes(b"scum", "big")
-FORMAT = 1
+FORMAT = 2
+WITH_KEY = 1
+"""The format of earlier versions, which kept the key in the ledger."""
+WHAT = "The ledger"
+REMEDY = "Name a writable file with --ledger or SCUMBLE_LEDGER."
 
 # A REPLACE deletes without firing a delete trigger, hence the guard on inserts. AUTOINCREMENT remembers the last number
 # given out, which is how entries missing at the end of the chain are noticed.
@@ -43,37 +51,75 @@ _COLUMNS = {
 }
 
 
-def default_path() -> Path:
-    """`SCUMBLE_LEDGER`, or else `scumble/ledger.db` in the system's folder for user data."""
-    named = os.environ.get("SCUMBLE_LEDGER")
-    return Path(named) if named else _data_folder() / "scumble" / "ledger.db"
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """What the first entry of a new ledger says besides its identity, and which identities are taken."""
+
+    stated: Mapping[str, Any]
+    is_used: Callable[[str], bool]
 
 
-def _data_folder() -> Path:
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    named = Path(os.environ.get("XDG_DATA_HOME", ""))
-    # The XDG specification: a relative path is to be ignored.
-    return named if named.is_absolute() else Path.home() / ".local" / "share"
+def connect(path: Path, busy_seconds: float, origin: Origin) -> tuple[sqlite3.Connection, bytes]:
+    """A connection to the ledger at `path`, created if it does not exist, and its secret key.
 
-
-def connect(path: Path, busy_seconds: float) -> tuple[sqlite3.Connection, bytes]:
-    """A connection to the ledger at `path`, created if it does not exist, and its secret key."""
-    _make_file(path)
+    A ledger of format 1, which contained its key, is converted.
+    """
+    for suffix in BESIDE:
+        check_one_name(path.with_name(path.name + suffix), what=WHAT)
+    make_file(path, what=WHAT, remedy=REMEDY)
     with explained(path, busy_seconds), ExitStack() as stack:
         connection = sqlite3.connect(path.absolute(), timeout=busy_seconds, isolation_level=None)
         stack.callback(connection.close)
         # Bytes that are not valid text must reach the check of the hashes instead of failing here.
         connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
         if _is_blank(connection):
-            _make_tables(path, connection)
-        _check_format(path, connection)
+            _make_tables(path, connection, origin)
+        version = _check_format(path, connection)
+        for suffix in BESIDE:
+            check_private(path.with_name(path.name + suffix), what=WHAT)
         _write_ahead(path, connection, busy_seconds)
-        key = _read_key(path, connection)
+        if version == WITH_KEY:
+            _convert(path, connection)
+        key = read_key(path, str(_read_meta(path, connection, "identity", str)))
         stack.pop_all()
     return connection, key
+
+
+def is_missing(path: Path) -> bool:
+    """Whether there is no ledger at a path: no file, or an empty one."""
+    try:
+        return path.stat().st_size == 0
+    except OSError:
+        return True  # what is wrong with the path is found when it is opened
+
+
+def append(
+    connection: sqlite3.Connection, chain: EntryChain, kind: str, dataset: str, body: Mapping[str, Any]
+) -> Entry:
+    """Append an entry to the chain and to the file, in the transaction of the caller."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    entry = chain.write(time=now, kind=kind, dataset=dataset, body=body)
+    connection.execute(
+        "INSERT INTO entries VALUES (:sequence, :time, :kind, :dataset, :body, :previous, :hash)", vars(entry)
+    )
+    return entry
+
+
+def append_event(connection: sqlite3.Connection, chain: EntryChain, event: str, stated: Mapping[str, Any]) -> None:
+    """Append an entry about the ledger itself."""
+    append(connection, chain, EVENT, "", {"event": event, "identity": chain.identity, **stated})
+
+
+def replay(connection: sqlite3.Connection, chain: EntryChain) -> None:
+    """Add the entries of the file that the chain does not have yet. Raises `CheckError` at the first invalid one."""
+    rows = connection.execute("SELECT * FROM entries WHERE sequence > ? ORDER BY sequence", (chain.length,))
+    names = [column[0] for column in rows.description]
+    for row in rows:
+        chain.add(Entry(**dict(zip(names, row, strict=True))))
+    (present,) = connection.execute("SELECT count(*) FROM entries").fetchone()
+    given = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'entries'").fetchone() or (0,)
+    if (present, *given) != (chain.length, chain.length):
+        raise chain.broken(f"the file has {present} entries, but the last number given out was {given[0]}")
 
 
 @contextmanager
@@ -99,33 +145,13 @@ def explained(path: Path, busy_seconds: float) -> Iterator[None]:
                 ) from error
 
 
-def _make_file(path: Path) -> None:
-    """Create the file if it does not exist, readable by its owner only, because it will contain the key.
-
-    An existing file is never opened here: closing it would drop the locks that SQLite holds on it in this process.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists():
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    except FileExistsError:
-        pass  # another process created it first; a dangling link or a file in place of the folder is found below
-    except OSError as error:
-        raise ScumbleError(
-            f"The ledger {path} cannot be created: {error.strerror}. Name a writable place with --ledger or "
-            "SCUMBLE_LEDGER."
-        ) from error
-    if not path.is_file():
-        raise InputError(f"The ledger {path} is not a file. Name one with --ledger or SCUMBLE_LEDGER.")
-
-
 def _is_blank(connection: sqlite3.Connection) -> bool:
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     return tables == 0 and _pragma(connection, "application_id") == 0
 
 
-def _make_tables(path: Path, connection: sqlite3.Connection) -> None:
-    """Create an empty ledger in one transaction, unless another process has done so meanwhile.
+def _make_tables(path: Path, connection: sqlite3.Connection, origin: Origin) -> None:
+    """Create a ledger with its first entry in one transaction, unless another process has done so meanwhile.
 
     SQLite treats any file of a few bytes as an empty database and would overwrite it; only an empty file is ours.
     """
@@ -133,23 +159,53 @@ def _make_tables(path: Path, connection: sqlite3.Connection) -> None:
     if _is_blank(connection):
         if path.stat().st_size > 0:
             raise _no_ledger(path, "but some other file")
+        check_private(path, what=WHAT)
         # Imports OpenDP, which is slow and needed only when a ledger is created.
         from scumble.privacy.noise import secret_key
 
+        key = new_key(path, secret_key, is_used=origin.is_used)
         for statement in _TABLES:
             connection.execute(statement)
-        connection.execute("INSERT INTO meta VALUES ('key', ?)", (secret_key(),))
+        connection.execute("INSERT INTO meta VALUES ('identity', ?)", (identity_of(key),))
+        append_event(connection, EntryChain(key), "created", origin.stated)
     connection.execute("COMMIT")
 
 
-def _check_format(path: Path, connection: sqlite3.Connection) -> None:
+def _convert(path: Path, connection: sqlite3.Connection) -> None:
+    """Move the key of a ledger of format 1 to a file of its own, unless another process has done so meanwhile.
+
+    The key is durable in its file before the ledger loses it, so a run can be killed at any point.
+    """
+    connection.execute("PRAGMA secure_delete = ON")  # overwrites what is deleted
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if _pragma(connection, "user_version") == WITH_KEY:
+            key = _read_meta(path, connection, "key", bytes)
+            if not isinstance(key, bytes) or len(key) != LENGTH:
+                raise _no_ledger(path, "or is damaged (its key is missing)")
+            chain = EntryChain(key)
+            replay(connection, chain)
+            store_key(path, key)
+            connection.execute("DELETE FROM meta WHERE name = 'key'")
+            connection.execute("INSERT INTO meta VALUES ('identity', ?)", (chain.identity,))
+            append_event(connection, chain, "converted", {"from_format": WITH_KEY})
+            connection.execute(f"PRAGMA user_version = {FORMAT}")
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the log may still contain the key
+
+
+def _check_format(path: Path, connection: sqlite3.Connection) -> int:
+    """The format of the ledger, which this version can read."""
     if _pragma(connection, "application_id") != APPLICATION:
         raise _no_ledger(path, "but another program's database")
     version = _pragma(connection, "user_version")
-    if version != FORMAT:
+    if version not in (WITH_KEY, FORMAT):
         raise InputError(
-            f"The ledger {path} has format {version}; this version of scumble reads format {FORMAT}. Use the version "
-            "that wrote it, or a newer one."
+            f"The ledger {path} has format {version}; this version of scumble reads formats {WITH_KEY} and {FORMAT}. "
+            "Use the version that wrote it, or a newer one."
         )
     for table, columns in _COLUMNS.items():
         found = connection.execute("SELECT type FROM sqlite_master WHERE name = ?", (table,)).fetchall()
@@ -159,6 +215,7 @@ def _check_format(path: Path, connection: sqlite3.Connection) -> None:
             or tuple(row[1] for row in connection.execute(f"PRAGMA table_info({table})")) != columns
         ):
             raise _no_ledger(path, f"or is damaged (its table {table} is missing or has other columns)")
+    return int(str(version))
 
 
 def _write_ahead(path: Path, connection: sqlite3.Connection, busy_seconds: float) -> None:
@@ -183,11 +240,12 @@ def _write_ahead(path: Path, connection: sqlite3.Connection, busy_seconds: float
     connection.execute("PRAGMA synchronous = FULL")
 
 
-def _read_key(path: Path, connection: sqlite3.Connection) -> bytes:
-    row = connection.execute("SELECT value FROM meta WHERE name = 'key'").fetchone()
-    if row is None or not isinstance(row[0], bytes) or len(row[0]) != 32:
-        raise _no_ledger(path, "or is damaged (its key is missing)")
-    return row[0]
+def _read_meta(path: Path, connection: sqlite3.Connection, name: str, kind: type) -> object:
+    row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+    if row is None or not isinstance(row[0], kind):
+        raise _no_ledger(path, f"or is damaged (its {name} is missing)")
+    found: object = row[0]
+    return found
 
 
 def _pragma(connection: sqlite3.Connection, pragma: str) -> object:

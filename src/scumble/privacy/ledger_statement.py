@@ -13,7 +13,8 @@ from typing import Any
 from scumble.model.budget import budget_text, short_delta
 from scumble.model.display import Displayed, Listing, Summary, plural
 from scumble.model.guarantee import Unit
-from scumble.privacy.ledger_entries import Account, Entry
+from scumble.privacy.ledger_account import Account
+from scumble.privacy.ledger_entries import Entry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,12 +37,15 @@ class StatedEntry:
     def text(self) -> str:
         """The main content, in a few words."""
         content = self.content
+        if "event" in content:
+            return ", ".join(str(content[name]) for name in ("event", "reason") if name in content)
         if "charged" in content:
             return f"{content['method']}, charged {content['charged']}{self._delta_text('charged_delta')}"
         if "ceiling" in content:
             reason = f", {content['reason']}" if "reason" in content else ""
             return f"ceiling {content['ceiling']}{self._delta_text('ceiling_delta')}{reason}"
-        return {"rows": "rows read", "settle": "release published"}.get(self.kind, "")
+        published = "signed release published" if "signature" in content else "release published"
+        return {"rows": "rows read", "settle": published}.get(self.kind, "")
 
     def _delta_text(self, name: str) -> str:
         return f" and delta {short_delta(Fraction(self.content[name]))}" if name in self.content else ""
@@ -141,6 +145,8 @@ class LedgerStatement(Displayed):
 
     path: Path
     accounts: tuple[StatedAccount, ...] = ()
+    events: tuple[StatedEntry, ...] = ()
+    """What happened to the ledger itself: created, converted from an earlier format, accepted after a loss."""
 
     def __getitem__(self, name: str) -> StatedAccount:
         """The account of a dataset. Raises KeyError if the ledger has none of that name."""
@@ -169,7 +175,8 @@ class LedgerStatement(Displayed):
 
     def to_json(self) -> dict[str, Any]:
         """The statement as plain data, as `scumble ledger show --json` prints it."""
-        return {"datasets": [account.to_json() for account in self.accounts]}
+        events = {"ledger": [event.to_json() for event in self.events]} if self.events else {}
+        return {"datasets": [account.to_json() for account in self.accounts], **events}
 
 
 FEW_ACCOUNTS = 3

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from scumble.model.budget import budget_text, short_delta
-from scumble.privacy.ledger_entries import Reservation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,19 +17,6 @@ class Receipt:
     charged_delta: Fraction = Fraction(0)
     spent_delta: Fraction = Fraction(0)
     ceiling_delta: Fraction = Fraction(0)
-
-    @classmethod
-    def of(cls, entry: str, reservation: Reservation) -> "Receipt":
-        """The receipt of a reservation, which the ledger's entry with this hash records."""
-        return cls(
-            entry=entry,
-            charged=reservation.charged,
-            spent=reservation.spent,
-            ceiling=reservation.ceiling,
-            charged_delta=reservation.charged_delta,
-            spent_delta=reservation.spent_delta,
-            ceiling_delta=reservation.ceiling_delta,
-        )
 
     @property
     def text(self) -> str:

@@ -62,7 +62,12 @@ def timed(size: int, run: int) -> dict[str, Any]:
         pq.write_table(raw_values(enlarged(adult, size)), path)
         before, began = os.times(), time.perf_counter()
         made = release(
-            path, schema=adult.schema, out=Path(folder, "release"), ledger=Path(folder, "ledger.db"), **SETTINGS
+            path,
+            schema=adult.schema,
+            out=Path(folder, "release"),
+            ledger=Path(folder, "ledger.db"),
+            witness=Path(folder, "witness.db"),
+            **SETTINGS,
         )
         seconds, after = time.perf_counter() - began, os.times()
     return {
