@@ -270,8 +270,9 @@ def test_a_folder_that_appears_just_before_the_release_is_not_touched(
     rename = Path.rename
 
     def rename_too_late(self: Path, target: Path) -> Path:
-        target.mkdir()
-        (target / "theirs").touch()
+        if target.name == "out":
+            target.mkdir()
+            (target / "theirs").touch()
         return rename(self, target)
 
     monkeypatch.setattr(Path, "rename", rename_too_late)

@@ -108,9 +108,15 @@ def end(job: dict[str, Any], child: int, incoming: int, began: float) -> dict[st
         "code": os.waitstatus_to_exitcode(status),
         "calls": int(received) if received.isdigit() else 0,
         "seconds": time.monotonic() - began,
-        "out": Path(f"{job['name']}.out").read_text() if Path(f"{job['name']}.out").exists() else "",
-        "err": Path(f"{job['name']}.err").read_text() if Path(f"{job['name']}.err").exists() else "",
+        "out": printed(Path(f"{job['name']}.out")),
+        "err": printed(Path(f"{job['name']}.err")),
     }
+
+
+def printed(path: Path) -> str:
+    """What a job printed, without the notice that its ledger is new."""
+    lines = path.read_text().splitlines(keepends=True) if path.exists() else []
+    return "".join(line for line in lines if not line.startswith("notice: The ledger "))
 
 
 def launch(job: dict[str, Any]) -> list[dict[str, Any]]:
