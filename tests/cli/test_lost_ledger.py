@@ -69,7 +69,3 @@ def test_the_witness_is_kept_where_the_owner_says(folder: Path) -> None:
     for path in folder.glob("ledger.db*"):
         path.unlink()
     assert release(detail="no", out="again", witness="mounted/witness.db").code == 4
-    verified = json.loads(
-        scumble("ledger", "verify", "--ledger", "x.db", "--new-ledger", "--reason", "r", "--json").out
-    )
-    assert verified["entries"] == 1
