@@ -1,7 +1,9 @@
 """Shared by all tests: the real data sets, when their absence is a failure, the Hypothesis profile, and the number of
 examples of the raw neighbour law."""
 
+import atexit
 import os
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Generator
@@ -31,8 +33,18 @@ for setting in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
 # No test writes to the user's own folder: the witness of all ledgers of this run, and of the processes that it starts.
 # In memory where there is such a folder, because every record is flushed to the disk.
 MEMORY = Path("/dev/shm")
-WITNESS = tempfile.TemporaryDirectory(prefix="scumble-tests-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None)
-os.environ["SCUMBLE_WITNESS"] = str(Path(WITNESS.name, "witness.db"))
+PREFIX = "scumble-tests-"
+
+
+def remove_witness(folder: str, owner: int) -> None:
+    if os.getpid() == owner:  # not in a fork
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if PREFIX not in os.environ.get("SCUMBLE_WITNESS", ""):  # a worker of xdist has it from the main process
+    made = tempfile.mkdtemp(prefix=PREFIX, dir=MEMORY if os.access(MEMORY, os.W_OK) else None)
+    os.environ["SCUMBLE_WITNESS"] = f"{made}/witness.db"
+    atexit.register(remove_witness, made, os.getpid())
 for setting in ("SCUMBLE_LEDGER", "SCUMBLE_LEDGER_KEYS"):
     os.environ.pop(setting, None)
 
