@@ -28,7 +28,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test search test-spark test-audit test-joint audit lint format types accuracy reproduce bench wheel check-dependencies lock clean check-python
+.PHONY: help demo test search test-spark test-audit test-joint test-faults faults fuzz audit lint format types accuracy reproduce bench wheel check-dependencies lock clean check-python
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,7 +46,17 @@ search: $(READY) ## the laws on new random examples, ARGS=10 times over (a failu
 test-spark: $(ENGINES_READY) ## Spark on two local workers, and PostgreSQL: installs Java, pyspark and the rest
 	$(BIN)/pytest -m "spark or postgres" --durations=8 $(or $(TESTS),tests/engines tests/sources tests/laws)
 
-test-audit: $(READY) ## audits of planted bugs and of the correct methods: many runs of private mechanisms
+test-test-faults: $(READY) ## commands that fail or are killed at some places, and what remains (docs/faults.md); needs a C compiler
+	$(BIN)/pytest -m faults -n $(WORKERS) --dist worksteal --durations=5 $(TESTS)
+	PYTHONPATH=tests/support $(BIN)/python -m faults $(ARGS)
+
+faults: $(READY) ## the same at every place, for hours; writes the table in docs/faults.md (resumes after an interruption)
+	PYTHONPATH=tests/support $(BIN)/python -m faults --every 1 --tallies tests/faults/tallies.json --page docs/faults.md $(ARGS)
+
+fuzz: $(READY) ## changed inputs for every reader of foreign input, 20 s each (docs/fuzzing.md)
+	PYTHONPATH=tests/support $(BIN)/python -m fuzzing $(ARGS)
+
+audit: $(READY) ## audits of planted bugs and of the correct methods: many runs of private mechanisms
 	$(BIN)/pytest -m audit -n $(WORKERS) --dist worksteal --durations=8 $(TESTS)
 
 test-joint: $(READY) ## joint releases: real processes, real connections, and whatever can go wrong with them

@@ -532,12 +532,12 @@ def test_make_clean_removes_caches_and_nothing_else(tmp_path: Path) -> None:
     assert all((tmp_path / folder / "kept.py").exists() for folder in folders)
 
 
-def test_every_target_of_ci_has_a_budget_and_all_fit_into_forty_minutes() -> None:
+def test_every_target_of_ci_has_a_budget_and_all_fit_into_forty_eight_minutes() -> None:
     targets = re.findall(r"^make (\S+)", (ROOT / ".ci" / "run").read_text("utf-8"), re.MULTILINE)
     rows = re.findall(r"^\| `make (\S+)` \|.*\| (\d+) \|$", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE)
     assert [target for target, _ in rows] == targets
     assert targets
-    assert sum(int(minutes) for _, minutes in rows) <= 40
+    assert sum(int(minutes) for _, minutes in rows) <= 48
 
 
 def test_every_mark_that_is_left_out_has_a_target_that_runs_it() -> None:

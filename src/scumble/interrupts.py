@@ -11,10 +11,13 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 from scumble.errors import ChargeOutcome
 
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -123,6 +126,25 @@ def delayed() -> Iterator[None]:
         _state.delays -= 1
     if _state.arrivals != before and not _state.delays:
         raise KeyboardInterrupt
+
+
+def completed(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+    """Let a short function run to its end. A signal that arrives meanwhile is ignored, unless the function fails.
+
+    For a change that is recorded in one step: "Interrupted." would not say whether it was recorded.
+    """
+
+    @wraps(function)
+    def undisturbed(*arguments: _Parameters.args, **named: _Parameters.kwargs) -> _Result:
+        _state.delays += 1
+        try:
+            result = function(*arguments, **named)
+            report()
+        finally:
+            _state.delays -= 1
+        return result
+
+    return undisturbed
 
 
 def follow_charge(outcome: Callable[[], ChargeOutcome]) -> None:

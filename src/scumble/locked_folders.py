@@ -24,16 +24,36 @@ def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
     with ExitStack() as stack:
         _remove_abandoned(parent, prefix)
         folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
-        stack.callback(_remove, folder)
+        stack.callback(_remove_empty, folder)
         descriptor = os.open(folder, os.O_RDONLY)
         stack.callback(os.close, descriptor)
+        stack.callback(_remove, folder, descriptor)
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield folder
 
 
-def _remove(folder: Path) -> None:
+def _remove_empty(folder: Path) -> None:
+    with suppress(OSError):  # it was removed, or renamed to its final name
+        folder.rmdir()
+
+
+def _remove(folder: Path, descriptor: int) -> None:
+    """Remove a folder by its open descriptor: if files can no longer be opened, it can still be emptied."""
     with interrupts.delayed():
-        shutil.rmtree(folder, ignore_errors=True)
+        if _is_still(folder, descriptor):
+            for name in os.listdir(descriptor):
+                with suppress(OSError):  # a folder, which is removed below
+                    os.unlink(name, dir_fd=descriptor)
+            _remove_empty(folder)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_still(folder: Path, descriptor: int) -> bool:
+    """Whether the name still means the open folder, which may have been renamed."""
+    try:
+        return os.path.samestat(folder.lstat(), os.fstat(descriptor))
+    except OSError:
+        return False
 
 
 def _remove_abandoned(parent: Path, prefix: str) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from scumble import interrupts
 from scumble.cli.options import Json, LedgerFile, LossReason, NewLedger, WitnessFile, declared_loss
 from scumble.cli.output import err, out, print_json, print_table, print_text
 from scumble.errors import InputError
@@ -54,6 +55,7 @@ def _existing(ledger: Path | None, witness: Path | None) -> Path:
 
 
 @ledger_app.command()
+@interrupts.completed
 def grant(
     *,
     name: Annotated[str, typer.Argument(help="The dataset.", show_default=False)],

@@ -119,7 +119,7 @@ def coder(attribute: Attribute) -> Callable[[pa.Array], ColumnCodes]:
 def _look_up(column: pa.DictionaryArray, code_values: Callable[[pa.Array], ColumnCodes]) -> ColumnCodes:
     """Code the values of a dictionary, then look the rows up in them. Null is treated as one further value."""
     values, indices = without_wrapping(column.dictionary), column.indices.cast(pa.int32())
-    if indices.null_count:
+    if indices.null_count or not len(values):  # in a damaged file, indices may point into an empty dictionary
         indices = indices.fill_null(len(values))
         values = pa.concat_arrays([values, pa.nulls(1, values.type)])
     places = indices.to_numpy()

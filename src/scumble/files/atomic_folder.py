@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from scumble import interrupts
-from scumble.errors import InputError, ScumbleError
+from scumble.errors import Abort, InputError, ScumbleError
 from scumble.locked_folders import locked_folder
 
 PREFIX = ".scumble-unfinished-"
@@ -19,13 +19,14 @@ class Staging:
     def __init__(self, target: Path, folder: Path) -> None:
         self.target = target
         self.folder = folder
+        self.published = False
+        """Whether the folder has its final name."""
 
     def publish(self) -> None:
         """Flush all files to the disk and rename the folder to its target."""
         for path in [*self.folder.iterdir(), self.folder]:
             interrupts.check()
             _flush(path)
-        self.folder.chmod(0o755)
         try:
             if _exists(self.target):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
@@ -36,7 +37,16 @@ class Staging:
             raise InputError(
                 f"{self.target} was created during the run, and is never overwritten. Give another --out."
             ) from error
-        _flush(self.target.parent)
+        self.published = True
+        try:
+            self.target.chmod(0o755)  # not before: if the renaming fails, nobody else may read the folder
+            _flush(self.target.parent)
+        except OSError as error:
+            raise ScumbleError(
+                f"The folder {self.target} is complete, but the disk did not confirm its name and mode: "
+                f"{error.strerror}. Check the disk, then run `scumble verify`.",
+                abort=Abort.MACHINE,
+            ) from error
 
 
 @contextmanager

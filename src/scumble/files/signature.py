@@ -28,7 +28,7 @@ MAKE_A_KEY = "Make one: `openssl genpkey -algorithm ed25519 -out key.pem`, then 
 def read_signing_key(path: Path) -> "Ed25519PrivateKey":
     """Read the owner's private key (PEM). Refuses a file that other users can read."""
     _check_installed()
-    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.exceptions import InternalError, UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
@@ -42,7 +42,7 @@ def read_signing_key(path: Path) -> "Ed25519PrivateKey":
         raise InputError(f"The signing key {path} can be read by other users. Restrict it: chmod 600 {path}")
     try:
         key = load_pem_private_key(text, None)
-    except (ValueError, TypeError, UnsupportedAlgorithm):
+    except (ValueError, TypeError, UnsupportedAlgorithm, InternalError):
         key = None
     if not isinstance(key, Ed25519PrivateKey):
         raise InputError(f"{path} is not an unencrypted Ed25519 private key in PEM. {MAKE_A_KEY}")
@@ -52,7 +52,7 @@ def read_signing_key(path: Path) -> "Ed25519PrivateKey":
 def read_public_key(path: Path) -> "Ed25519PublicKey":
     """Read the public key (PEM) of an owner."""
     _check_installed()
-    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.exceptions import InternalError, UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
@@ -60,7 +60,7 @@ def read_public_key(path: Path) -> "Ed25519PublicKey":
         key = load_pem_public_key(read_bytes(path, most=LARGEST_KEY, follow_links=True))
     except OSError as error:
         raise InputError(f"The public key {path} cannot be read: {error.strerror}. Give a PEM file.") from error
-    except (ValueError, TypeError, UnsupportedAlgorithm):
+    except (ValueError, TypeError, UnsupportedAlgorithm, InternalError):
         key = None
     if not isinstance(key, Ed25519PublicKey):
         raise InputError(

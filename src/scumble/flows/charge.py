@@ -14,6 +14,7 @@ import pyarrow as pa
 from scumble import interrupts
 from scumble.engines import ENGINES, Engine
 from scumble.errors import Abort, ChargeOutcome, InputError, Interrupted, ScumbleError
+from scumble.files.atomic_folder import Staging
 from scumble.flows.progress import Progress
 from scumble.model.guarantee import Guarantee, IntervalPrivacy, KAnonymity, Unit, Unproven
 from scumble.model.schema import Schema
@@ -114,6 +115,15 @@ class Charge:
     begun: bool = False
     receipt: Receipt | None = None
     published: Path | None = None
+
+    @contextmanager
+    def publishing(self, stage: Staging, out: Path) -> Iterator[None]:
+        """Note whether a folder has got its final name in this block, even if the block fails after that."""
+        try:
+            yield
+        finally:
+            if stage.published:
+                self.published = out
 
     def outcome(self, reason: Abort) -> ChargeOutcome:
         """The state of the charge, as an error that ends the run for a reason reports it."""

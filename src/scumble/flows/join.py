@@ -110,9 +110,8 @@ def join(
             )
             with aborting(Abort.PARTY):
                 saved.mark(published=written.sha256)
-            with aborting(Abort.OUTPUT), interrupts.delayed():
+            with aborting(Abort.OUTPUT), interrupts.delayed(), charge.publishing(stage, Path(out)):
                 stage.publish()
-                charge.published = Path(out)
         charge.published = Path(out)
         if owner is not None and receipt is not None:
             with aborting(Abort.LEDGER):

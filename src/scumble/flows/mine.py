@@ -173,7 +173,7 @@ def predict(
     names = [feature.source_column for feature in model.features]
     label = model.target if model.target_column is None else model.target_column
     judged = [label] if label is not None and label in source.columns() else []
-    wanted = [*names, *judged]
+    wanted = list(dict.fromkeys((*names, *judged)))  # a model may use a column twice
     check_columns(source, wanted)
     classes = np.array([str(each) for each in model.classes])
     known = {} if model.schema is None else {each.name: each for each in schema_from(model.schema).attributes}

@@ -173,9 +173,8 @@ def release(
                     progress=lambda done, total: report("writing table.csv", done, total),
                 )
             signature = {} if key is None else sign_folder(stage.folder, written.seal, key)
-            with aborting(Abort.OUTPUT), interrupts.delayed():
+            with aborting(Abort.OUTPUT), interrupts.delayed(), charge.publishing(stage, Path(out)):
                 stage.publish()
-                charge.published = Path(out)
             with aborting(Abort.LEDGER):
                 opened.settle(receipt, written.sha256, **signature)
     return Published(

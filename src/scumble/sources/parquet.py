@@ -31,7 +31,7 @@ class ParquetSource:
         """The types of the columns."""
         try:
             return pq.read_schema(self.path)
-        except (pa.ArrowInvalid, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # a column's name may be no text
             raise InputError(f"{self.path} is not a Parquet file. Give a Parquet or CSV file.") from error
 
     def batches(self, columns: Sequence[str], progress: RowProgress | None = None) -> Iterator[pa.RecordBatch]:
@@ -46,7 +46,7 @@ class ParquetSource:
                     rows += len(batch)
                     if progress is not None:
                         progress(rows, file.metadata.num_rows)
-        except (pa.ArrowInvalid, OSError):
+        except (pa.ArrowException, OSError):
             raise InputError(f"{self.path} is a damaged Parquet file. Write it again.") from None
 
 

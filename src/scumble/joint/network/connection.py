@@ -121,6 +121,8 @@ class Link:
 
     async def receive(self, length: int, seconds: float) -> bytes:
         """Receive the next message, which must have exactly this length."""
+        if self.loss is not None and not self._arrived.done():
+            raise self.loss  # nothing more will arrive
         if not self._due.done():
             self._due.set_result(length)
         try:
