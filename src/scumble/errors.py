@@ -54,8 +54,16 @@ class ChargeOutcome:
     """The folder of the release, if it was published."""
     abort: Abort | None = None
     """Why the run ended, if its charge is known to be recorded."""
+    has_ledger: bool = True
+    """Whether this run charges a ledger; the aggregator of a joint release has none."""
+    others: str = ""
+    """A sentence about the charges of the other owners of a joint release."""
 
     def __str__(self) -> str:
+        return " ".join(filter(None, (self._own if self.has_ledger else "", self.others)))
+
+    @property
+    def _own(self) -> str:
         if self.entry is None:
             return "It may have been charged: see `scumble ledger show`." if self.begun else "Nothing was charged."
         charged = f"The charge stands: ledger entry {self.entry[:12]}."

@@ -38,6 +38,23 @@ def test_a_session_is_charged_once_and_found_again_as_it_was(tmp_path: Path) -> 
         assert again.datasets()["datasets"][0]["spent"] == "1"
 
 
+def test_a_dry_run_raises_what_the_charge_would_raise_and_charges_nothing(tmp_path: Path) -> None:
+    asked = {name: value for name, value in charge().items() if name not in ("method", "spends")}
+    with Ledger.open(tmp_path / "ledger.db") as ledger:
+        ledger.check_room(**asked)
+        assert ledger.datasets()["datasets"] == []
+        ledger.reserve(**charge())
+        for changes in ({}, {"session": "cd" * 16}):
+            with pytest.raises(BudgetError) as dry:
+                ledger.check_room(**{**asked, **changes})
+            with pytest.raises(BudgetError) as real:
+                ledger.reserve(**charge(**changes))
+            assert str(dry.value) == str(real.value)
+        ledger.grant("north", Fraction(1), "more")
+        ledger.check_room(**{**asked, "session": "cd" * 16})
+        assert [each["spent"] for each in ledger.datasets()["datasets"]] == ["0.5"]
+
+
 def test_other_releases_have_no_session(tmp_path: Path) -> None:
     with Ledger.open(tmp_path / "ledger.db") as book:
         book.reserve(**charge(session=None))

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import accounts, kinds, leftovers
+from command_line import accounts, kinds, leftovers, scumble
 from joint_parties import LOST_SECONDS, OWNERS, Launcher, agree, answers, launcher, run_words, same_release
+
+from scumble.privacy.ledger import Ledger
 
 pytestmark = pytest.mark.joint
 
@@ -22,6 +24,8 @@ EXCHANGE = "scumble.joint.network.tls_mesh:TlsMesh.exchange"
 BEFORE_ANSWERS = {
     "connected": {"at": "scumble.joint.session.attempt:Attempt.exchange_status"},
     "statuses exchanged": {"at": "scumble.joint.session.attempt:Attempt.exchange_status", "when": "after"},
+    "before it says that it can pay": {"at": "scumble.joint.session.attempt:agree_to_charge"},
+    "all can pay": {"at": "scumble.joint.session.attempt:agree_to_charge", "when": "after"},
     "before the charge": {"at": "scumble.privacy.ledger:Ledger.reserve"},
     "after the charge": {"at": "scumble.privacy.ledger:Ledger.reserve", "when": "after"},
     "rows read": {"at": "scumble.privacy.ledger:Ledger.record_rows", "when": "after"},
@@ -29,6 +33,7 @@ BEFORE_ANSWERS = {
     "after keys are stored": {"at": "scumble.joint.session.state:State.keep_keys", "when": "after"},
     "keys settled": {"at": "scumble.joint.session.attempt:JointHolder"},
 }
+UNCHARGED = ("connected", "statuses exchanged", "before it says that it can pay")
 AMID_ANSWERS = {
     **{f"exchange {call}": {"at": EXCHANGE, "call": call} for call in (4, 9, 25, 60)},
     "first answer, before it is recorded": {"at": KEEP},
@@ -111,6 +116,12 @@ def test_killing_a_party_before_the_end_stops_all_and_the_run_can_be_resumed(
     check_lost(tmp_path, ended, who)
     before = [answers(tmp_path, name) for name in OWNERS]
     assert place in AMID_ANSWERS or before == [[], [], []]
+    for name in OWNERS:
+        if place in UNCHARGED:
+            assert accounts(tmp_path / f"{name}.db") == {}
+            assert name == who or "Nothing was charged." in ended[name]["err"], ended
+        elif name != who and place != "all can pay":
+            assert "The charge stands" in ended[name]["err"], ended
     check_resumed(tmp_path, resume(processes, tmp_path), before)
 
 
@@ -272,6 +283,28 @@ def test_a_party_that_never_connects_is_named_and_nothing_is_charged(processes: 
         assert not (tmp_path / f"out-{name}").exists()
 
 
+def test_one_full_ledger_costs_nobody_anything(processes: Launcher, tmp_path: Path) -> None:
+    """All ledgers are asked before the first one is charged."""
+    agree(tmp_path, aggregator=True)
+    names = (*OWNERS, "aggregator")
+    first = ["release", tmp_path / "south.csv", "--schema", tmp_path / "schema.yaml", "--epsilon", "1"]
+    assert scumble(*first, "--ledger", tmp_path / "south.db", "--out", tmp_path / "first").code == 0
+    ended = processes.play(tmp_path, *(party(name) for name in names))
+    assert ended["south"]["code"] == 3
+    assert "raise the ceiling" in ended["south"]["err"] and "No other owner was charged" in ended["south"]["err"]
+    for name in ("north", "east", "aggregator"):
+        assert ended[name]["code"] == 1
+        assert "south cannot be charged for this release" in ended[name]["err"], ended
+        assert "owner was charged in this attempt." in ended[name]["err"]
+        assert name == "aggregator" or accounts(tmp_path / f"{name}.db") == {}
+    assert accounts(tmp_path / "south.db")["south"]["spent"] == "1"
+    assert scumble("ledger", "grant", "south", "2", "--reason", "x", "--ledger", tmp_path / "south.db").code == 0
+    again = processes.play(tmp_path, *(party(name) for name in names))
+    assert {end["code"] for end in again.values()} == {0}, again
+    assert [accounts(tmp_path / f"{name}.db")[name]["spent"] for name in OWNERS] == ["1", "2", "1"]
+    assert same_release([tmp_path / f"out-{name}" for name in names])
+
+
 def test_other_rows_are_refused_when_a_run_is_resumed(processes: Launcher, tmp_path: Path) -> None:
     agree(tmp_path)
     killed(processes, tmp_path, {"at": KEEP, "call": 1}, "east")
@@ -280,7 +313,7 @@ def test_other_rows_are_refused_when_a_run_is_resumed(processes: Launcher, tmp_p
     table.write_text(rows + "10,Lawyer,yes\n")
     ended = resume(processes, tmp_path)
     assert ended["north"]["code"] == 3
-    assert "was already spent on a table" in ended["north"]["err"]
+    assert "was already spent on a table, and these rows are not the same" in ended["north"]["err"]
     check_lost(tmp_path, ended, "north")
     table.write_text(rows)
     check_resumed(tmp_path, resume(processes, tmp_path), [answers(tmp_path, name) for name in OWNERS])
@@ -314,6 +347,21 @@ def test_a_run_whose_state_is_lost_is_not_computed_again(processes: Launcher, tm
         assert end["code"] in (1, 2), ended
         assert not (tmp_path / "out-east").exists()
     assert any("east lost the stored state" in end["err"] for end in ended.values())
+
+
+def test_an_abandoned_run_finds_its_ledger(processes: Launcher, tmp_path: Path) -> None:
+    """Without --ledger, the ledger is the one that the run used; with another one, the run is not closed."""
+    agree(tmp_path)
+    killed(processes, tmp_path, {"at": KEEP, "call": 1}, "east")
+    entry = accounts(tmp_path / "north.db")["north"]["entries"][1]["hash"][:12]
+    with Ledger.open(tmp_path / "empty.db"):
+        pass
+    for other in ("absent.db", "empty.db"):
+        ended = processes.play(tmp_path, party("north", "--abandon", options={"ledger": other}))["north"]
+        assert (ended["code"], "The run was not closed" in ended["err"]) == (2, True), ended
+    assert not (tmp_path / "absent.db").exists()
+    ended = processes.play(tmp_path, party("north", "--abandon", options={"ledger": None}))["north"]
+    assert (ended["code"], f"The charge stands: ledger entry {entry}" in ended["out"]) == (0, True), ended
 
 
 def test_an_abandoned_run_keeps_its_charge_and_cannot_be_resumed(processes: Launcher, tmp_path: Path) -> None:

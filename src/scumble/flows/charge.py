@@ -5,7 +5,7 @@ Every run that ends after its charge ends here, in `reporting_charge`, which sta
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -115,6 +115,9 @@ class Charge:
     begun: bool = False
     receipt: Receipt | None = None
     published: Path | None = None
+    has_ledger: bool = True
+    others: str = ""
+    """What is known about the charges of the other owners of a joint release. Every error then states the charge."""
 
     @contextmanager
     def publishing(self, stage: Staging, out: Path) -> Iterator[None]:
@@ -127,9 +130,10 @@ class Charge:
 
     def outcome(self, reason: Abort) -> ChargeOutcome:
         """The state of the charge, as an error that ends the run for a reason reports it."""
-        if self.receipt is None:
-            return ChargeOutcome(begun=self.begun, published=self.published)
-        return ChargeOutcome(begun=self.begun, entry=self.receipt.entry, published=self.published, abort=reason)
+        known = ChargeOutcome(
+            begun=self.begun, published=self.published, has_ledger=self.has_ledger, others=self.others
+        )
+        return known if self.receipt is None else replace(known, entry=self.receipt.entry, abort=reason)
 
 
 @contextmanager
@@ -147,7 +151,7 @@ def reporting_charge() -> Iterator[Charge]:
     except KeyboardInterrupt:
         raise _stopped(charge) from None
     except ScumbleError as error:
-        if charge.receipt is not None:
+        if charge.receipt is not None or charge.others:
             error.charge = charge.outcome(error.abort or Abort.BUG)
         raise
     except (OSError, MemoryError) as error:

@@ -1,8 +1,9 @@
 """Take part in a joint release: every party runs this on its own machine, and all write the same release.
 
-    agreement -> plan -> connect, compare -> reserve -> read rows -> joint answers -> folder -> settle
+    agreement -> plan -> connect, compare -> all can pay -> reserve -> read rows -> joint answers -> folder -> settle
 
-Nothing is charged before all parties are connected and have the same agreement, and no row is read before the charge.
+Nothing is charged before all parties are connected, have the same agreement and have said that their ledgers can pay,
+and no row is read before the charge.
 An interrupted run is continued with `resume`, under the same charge, from the last answer that any party has stored.
 """
 
@@ -15,7 +16,7 @@ from typing import Any
 
 from scumble import interrupts
 from scumble.engines import Engine
-from scumble.errors import Abort, BudgetError, InputError
+from scumble.errors import Abort, BudgetError, InputError, ScumbleError
 from scumble.files.atomic_folder import staging
 from scumble.files.release_folder import file_hash, write_release
 from scumble.flows.charge import Charge, Notify, aborting, charged_rows, open_ledger, reporting_charge
@@ -30,6 +31,7 @@ from scumble.joint.session.attempt import Attempt, holder_from_log
 from scumble.joint.session.state import State, open_state
 from scumble.model.release import Release
 from scumble.privacy.ledger import Ledger
+from scumble.privacy.ledger_place import default_path
 from scumble.privacy.receipt import Receipt
 from scumble.sources import Dialect, Source, open_source
 
@@ -73,6 +75,7 @@ def join(
         _check_state(saved, resume=resume)
         stage = None if _is_published(Path(out), saved) else stack.enter_context(staging(Path(out)))
         owner = None
+        charge.has_ledger = source is not None
         if source is not None:
             charged = stack.enter_context(open_ledger(ledger, witness, new_ledger, notify))
             name = source.name if dataset is None else dataset
@@ -98,7 +101,7 @@ def join(
             notify=notify,
         )
         with aborting(Abort.PARTY):
-            made = _make_release(joint, attempt, saved, owner, engine, report)
+            made = _make_release(joint, attempt, saved, charge, owner, engine, report)
         receipt = charge.receipt
         if stage is not None:
             written = write_release(
@@ -156,12 +159,28 @@ def abandon(
     with open_state(folder, agreement=joint.agreement.digest, party=party) as saved:
         if saved.marks.published:
             raise InputError("The release of this run was published, so there is nothing to abandon.")
+        receipt = _charge_of(saved, joint.agreement.session, ledger, witness) if saved.marks.charging else None
         saved.mark(abandoned=True)
         saved.forget_keys()
-        if not saved.marks.charging:
-            return None
-        with Ledger.open(ledger, witness=witness) as charged:
-            return charged.reserved(session=joint.agreement.session)
+        return receipt
+
+
+def _charge_of(saved: State, session: str, ledger: Path | None, witness: Path | None) -> Receipt | None:
+    """The charge of a run that was about to be charged, from the given ledger or the one that the run used."""
+    used = Path(saved.marks.ledger) if ledger is None and saved.marks.ledger else ledger or default_path()
+    if not used.exists():
+        raise InputError(
+            f"This run may have been charged, and the ledger {used} does not exist. Give the ledger of the run with "
+            "--ledger. The run was not closed."
+        )
+    with Ledger.open(used, witness=witness) as charged:
+        receipt = charged.reserved(session=session)
+    if receipt is None and (saved.marks.keys_id or str(used.absolute()) != saved.marks.ledger):
+        raise InputError(
+            f"This run may have been charged, and the ledger {used} has no charge of it. Give the ledger of the run "
+            "with --ledger. The run was not closed."
+        )
+    return receipt
 
 
 def state_folder(out: str | Path, state: str | Path | None) -> Path:
@@ -182,6 +201,30 @@ class _Owner:
     rows_at_most: int
     notify: Notify
 
+    def earlier_charge(self) -> Receipt | None:
+        """The charge of an earlier attempt, if there was one."""
+        if not self.saved.marks.charging:
+            return None
+        before = self.ledger.reserved(session=self.joint.agreement.session, dataset=self.dataset)
+        if before is None and self.saved.marks.keys_id:  # the ledger recorded the rows before keys were made
+            raise BudgetError(
+                "This run was charged to another ledger, which also identifies its rows. Give that ledger with "
+                "--ledger. Nothing was charged now."
+            )
+        return before
+
+    def check_payable(self) -> None:
+        """Raise what `pay` would raise, and charge nothing."""
+        joint = self.joint
+        self.charge.receipt = self.earlier_charge()
+        if self.charge.receipt is None:
+            self.ledger.check_room(
+                dataset=self.dataset,
+                unit=joint.schema.unit,
+                guarantee=joint.plan.guarantee,
+                session=joint.agreement.session,
+            )
+
     def pay(self) -> Receipt:
         """Charge the run to the ledger, or find its earlier charge if it was started before.
 
@@ -189,18 +232,12 @@ class _Owner:
         second charge. If the state folder is lost after the charge, the mark is lost too, and `Ledger.reserve` refuses
         to charge the session again: the lost answers are not computed a second time.
         """
-        joint, before = self.joint, None
+        joint = self.joint
         interrupts.check()
         self.charge.begun = True
-        if self.saved.marks.charging:
-            before = self.ledger.reserved(session=joint.agreement.session, dataset=self.dataset)
-            if before is None and self.saved.marks.keys_id:  # the ledger recorded the rows before keys were made
-                raise BudgetError(
-                    "This run was charged to another ledger, which also identifies its rows. Give that ledger with "
-                    "--ledger. Nothing was charged now."
-                )
-        else:
-            self.saved.mark(charging=True)
+        before = self.earlier_charge()
+        if not self.saved.marks.charging:
+            self.saved.mark(charging=True, ledger=str(self.ledger.path.absolute()))
         self.charge.receipt = before or self.ledger.reserve(
             dataset=self.dataset,
             unit=joint.schema.unit,
@@ -226,13 +263,29 @@ class _Owner:
 
 
 def _make_release(
-    joint: PlannedAgreement, attempt: Attempt, saved: State, owner: _Owner | None, engine: str, report: Progress
+    joint: PlannedAgreement,
+    attempt: Attempt,
+    saved: State,
+    charge: Charge,
+    owner: _Owner | None,
+    engine: str,
+    report: Progress,
 ) -> Release:
     """The release, made from answers that all parties have stored."""
     was_complete = saved.marks.complete
+    other = "owner" if owner is None else "other owner"
+    charge.others = f"No {other} was charged in this attempt."
+    perhaps = f"Each {other} may have been charged: see its ledger."
     try:
         with attempt:
             attempt.exchange_status()
+            refusal = None if owner is None else _refusal(owner)
+            try:
+                attempt.agree_to_charge(refusal)
+            except PartyLost:
+                charge.others = perhaps
+                raise
+            charge.others = perhaps
             if owner is not None:
                 owner.pay()
             attempt.catch_up()
@@ -246,6 +299,15 @@ def _make_release(
     if owner is not None:
         owner.pay()
     return joint.run(holder_from_log(joint.agreement, joint.plan, saved))
+
+
+def _refusal(owner: _Owner) -> ScumbleError | None:
+    """Why this owner cannot be charged, or None if it can."""
+    try:
+        owner.check_payable()
+    except (BudgetError, InputError) as error:
+        return error
+    return None
 
 
 def _run_jointly(

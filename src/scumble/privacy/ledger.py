@@ -52,34 +52,45 @@ class Ledger(OpenLedger):
         dataset = dataset_name(dataset)
         stated = to_json(guarantee)
         with self._transaction("IMMEDIATE"):
-            if session is not None and self._chain.session(session) is not None:
-                raise BudgetError(
-                    "This joint release was already charged to this ledger, but the state of that run was not found. "
-                    "Give its folder with --state, or make a new agreement. Nothing was charged now."
-                )
-            account = self._chain.accounts.get(dataset)
-            person, price = self._price(account, unit, from_json(stated))
-            delta = Fraction(0) if isinstance(guarantee, JointDP) else price.delta
-            if account is None:
-                opened = {"unit": unit.value, "ceiling": budget_text(price.epsilon), **_delta("ceiling_delta", delta)}
+            person, price = self._admit(dataset, unit, guarantee, session)
+            if dataset not in self._chain.accounts:
+                ceiling = {"ceiling": budget_text(price.epsilon), **_delta("ceiling_delta", price.delta)}
+                opened = {"unit": unit.value, **ceiling}
                 self._append("open", dataset, opened if person is None else {**opened, "person": person})
-            elif not account.has_room(needed := Cost(epsilon=price.epsilon, delta=delta)):
-                raise self._no_room(dataset, account, needed, why_charged(guarantee, account.unit, person=person))
             body = {
                 "method": method,
                 "charged": budget_text(price.epsilon),
-                **_delta("charged_delta", delta),
+                **_delta("charged_delta", price.delta),
                 "guarantee": stated,
                 "spends": list(spends),
             }
             entry = self._append("reserve", dataset, body if session is None else {**body, "session": session})
             return self._chain.reservations[entry.hash].receipt
 
+    def check_room(self, *, dataset: str, unit: Unit, guarantee: Guarantee, session: str) -> None:
+        """Raise what `reserve` would raise for a joint release, and charge nothing."""
+        with self._transaction("DEFERRED"):
+            self._admit(dataset_name(dataset), unit, guarantee, session)
+
     def check_account(self, *, dataset: str, unit: Unit, guarantee: Guarantee) -> None:
         """Refuse a guarantee that a dataset's account accepts under no ceiling, such as one of single records if it
         protects persons. Charges nothing."""
         with self._transaction("DEFERRED"):
             self._price(self._chain.accounts.get(dataset_name(dataset)), unit, guarantee)
+
+    def _admit(self, dataset: str, unit: Unit, guarantee: Guarantee, session: str | None) -> tuple[str | None, Cost]:
+        """The column of the persons that the account protects, and what it charges; raises if it has no room."""
+        if session is not None and self._chain.session(session) is not None:
+            raise BudgetError(
+                "This joint release was already charged to this ledger, but the state of that run was not found. "
+                "Give its folder with --state, or make a new agreement. Nothing was charged now."
+            )
+        account = self._chain.accounts.get(dataset)
+        person, price = self._price(account, unit, from_json(to_json(guarantee)))
+        needed = Cost(epsilon=price.epsilon, delta=Fraction(0) if isinstance(guarantee, JointDP) else price.delta)
+        if account is not None and not account.has_room(needed):
+            raise self._no_room(dataset, account, needed, why_charged(guarantee, account.unit, person=person))
+        return person, needed
 
     def _price(self, account: Account | None, unit: Unit, guarantee: Guarantee) -> tuple[str | None, Cost]:
         """The column of the persons that the account protects, and what it charges for a guarantee."""
@@ -111,8 +122,8 @@ class Ledger(OpenLedger):
                 return
             if reservation.fingerprint is not None or reservation.release is not None:
                 raise BudgetError(
-                    f"This reservation of the dataset {reservation.dataset!r} was already spent on a table. "
-                    "Make a new reservation to read rows again."
+                    f"This reservation of the dataset {reservation.dataset!r} was already spent on a table, and these "
+                    "rows are not the same. Give the same rows. Make a new reservation to read other rows."
                 )
             owner = self._chain.owner(fingerprint.hex())
             if owner not in (None, reservation.dataset):

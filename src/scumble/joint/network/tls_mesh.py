@@ -106,6 +106,11 @@ class TlsMesh:
             if link.loss is not None:
                 raise link.loss
 
+    def linger(self) -> None:
+        """Keep the connections open for a moment, so that messages between other parties arrive before a farewell."""
+        with suppress(ScumbleError):
+            self._wait(asyncio.sleep(LINGER_SECONDS))
+
     def close(self, error: BaseException | None = None) -> None:
         """Send farewells and close all connections. If an error is given, the farewell names the party responsible."""
         if not self._thread.is_alive():
@@ -123,9 +128,7 @@ class TlsMesh:
     def _blame(self, error: BaseException) -> tuple[Ending, int | None]:
         """Why this party ends its run, and which party is responsible."""
         if isinstance(error, PartiesDiffer):
-            # All parties receive the same digests: let each of them come to the verdict before the connections close.
-            with suppress(PartyLost, ScumbleError):
-                self._wait(asyncio.sleep(LINGER_SECONDS))
+            self.linger()  # all parties receive the same digests: each comes to the verdict before connections close
             return Ending.DIVERGED, next((party for party in error.parties if party != self._party), None)
         if isinstance(error, PartyLost | Disagreement):
             return error.ending, error.party

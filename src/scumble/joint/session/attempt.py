@@ -8,6 +8,7 @@ from typing import Any, NoReturn, Self
 
 from scumble.errors import ScumbleError
 from scumble.joint.holder import JointHolder, SecretHolder
+from scumble.joint.network.connection import PartyLost
 from scumble.joint.network.tls_mesh import TlsMesh
 from scumble.joint.protocol.consistency import PartiesDiffer
 from scumble.joint.session.agreement import Address, Agreement
@@ -15,6 +16,7 @@ from scumble.joint.session.content_digest import content_digest
 from scumble.joint.session.meter import Meter
 from scumble.joint.session.resume import (
     PartyStatus,
+    agree_to_charge,
     attempt_name,
     catch_up,
     establish_keys,
@@ -78,6 +80,19 @@ class Attempt:
         """Learn from every party how many answers it has stored and which keys it has."""
         self._statuses = exchange_status(self.mesh, self._state)
         self._transcript.attempt(attempt_name(self._statuses))
+
+    def agree_to_charge(self, refusal: ScumbleError | None) -> None:
+        """Learn whether every owner can be charged; `refusal` says why this party's ledger refuses.
+
+        No party returns from this unless all can be charged.
+        """
+        try:
+            agree_to_charge(self.mesh, self._statuses, refusal)
+        except PartyLost:
+            raise
+        except ScumbleError:
+            self.mesh.linger()  # so that the others receive all messages of this round before the connections close
+            raise
 
     def catch_up(self) -> None:
         """Receive and store the answers that other parties have and this one lacks."""

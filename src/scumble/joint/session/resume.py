@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 
-from scumble.errors import InputError, ScumbleError
+from scumble.errors import Abort, InputError, ScumbleError
 from scumble.foreign.documents import parse_json
 from scumble.joint.network.mesh import Mesh
 from scumble.joint.protocol.consistency import PartiesDiffer, parties_that_differ
@@ -25,6 +25,7 @@ STATUS = struct.Struct(">16s32s32sQ??")
 LENGTH = struct.Struct(">Q")
 MOST_ANSWER_BYTES = 1 << 30
 READY = b"\x01"
+REFUSED = b"\x00"
 NO_KEYS = bytes(32)
 
 
@@ -67,6 +68,29 @@ def exchange_status(mesh: Mesh, state: State) -> list[PartyStatus]:
 def attempt_name(statuses: Sequence[PartyStatus]) -> str:
     """A name of this attempt that all its parties derive alike."""
     return hashlib.sha256(b"".join(each.fresh for each in statuses)).hexdigest()
+
+
+def agree_to_charge(mesh: Mesh, statuses: Sequence[PartyStatus], refusal: ScumbleError | None) -> None:
+    """Every party says whether it can be charged (a party without a ledger can), and which statuses it received.
+
+    If one cannot, or received other statuses, all parties raise an error, before any of them is charged.
+    """
+    seen = hashlib.sha256(b"".join(each.pack() for each in statuses)).digest()
+    received = {mesh.party: seen + (READY if refusal is None else REFUSED)}
+    received |= _broadcast(mesh, received[mesh.party])
+    if refusal is not None:
+        raise refusal
+    different = parties_that_differ({party: message[:-1] for party, message in received.items()}, mesh.names)
+    if different is not None:
+        parties, words = different
+        raise PartiesDiffer(f"The parties received different messages about their states: {words}.", parties=parties)
+    unable = [mesh.names[party] for party, message in sorted(received.items()) if message[-1:] != READY]
+    if unable:
+        raise ScumbleError(
+            f"{' and '.join(unable)} cannot be charged for this release; the error message there says why. No party "
+            "was charged now. When the ledger has room, every party can run the same command again.",
+            abort=Abort.PARTY,
+        )
 
 
 def catch_up(mesh: Mesh, state: State, statuses: Sequence[PartyStatus], names: Sequence[str]) -> None:

@@ -55,6 +55,8 @@ class Marks:
 
     charging: bool = False
     """The ledger has been charged, or is about to be."""
+    ledger: str = ""
+    """The path of the ledger that is charged."""
     keys_id: str = ""
     """Identifies the key exchange that the stored keys come from."""
     begun: bool = False
