@@ -46,7 +46,13 @@ search: $(READY) ## the laws on new random examples, ARGS=10 times over (a failu
 test-spark: $(ENGINES_READY) ## Spark on two local workers, and PostgreSQL: installs Java, pyspark and the rest
 	$(BIN)/pytest -m "spark or postgres" --durations=8 $(or $(TESTS),tests/engines tests/sources tests/laws)
 
-test-test-faults: $(READY) ## commands that fail or are killed at some places, and what remains (docs/faults.md); needs a C compiler
+test-audit: $(READY) ## audits of planted bugs and of the correct methods: many runs of private mechanisms
+	$(BIN)/pytest -m audit -n $(WORKERS) --dist worksteal --durations=8 $(TESTS)
+
+test-joint: $(READY) ## joint releases: real processes, real connections, and whatever can go wrong with them
+	$(BIN)/pytest -m joint -n $(WORKERS) --dist worksteal --durations=8 $(TESTS)
+
+test-faults: $(READY) ## commands that fail or are killed at some places, and what remains (docs/faults.md); needs a C compiler
 	$(BIN)/pytest -m faults -n $(WORKERS) --dist worksteal --durations=5 $(TESTS)
 	PYTHONPATH=tests/support $(BIN)/python -m faults $(ARGS)
 
@@ -55,12 +61,6 @@ faults: $(READY) ## the same at every place, for hours; writes the table in docs
 
 fuzz: $(READY) ## changed inputs for every reader of foreign input, 20 s each (docs/fuzzing.md)
 	PYTHONPATH=tests/support $(BIN)/python -m fuzzing $(ARGS)
-
-audit: $(READY) ## audits of planted bugs and of the correct methods: many runs of private mechanisms
-	$(BIN)/pytest -m audit -n $(WORKERS) --dist worksteal --durations=8 $(TESTS)
-
-test-joint: $(READY) ## joint releases: real processes, real connections, and whatever can go wrong with them
-	$(BIN)/pytest -m joint -n $(WORKERS) --dist worksteal --durations=8 $(TESTS)
 
 audit: $(READY) ## a lower bound on the epsilon of every method; writes the table in docs/audit.md (resumes after an interruption)
 	$(BIN)/python benchmarks/audit_table.py docs/audit.md $(ARGS)
