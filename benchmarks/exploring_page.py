@@ -14,7 +14,6 @@ OURS = {
     DEFAULT: "default",
     PURE: "explore",
     APPROXIMATE: f"explore, delta {DELTA}",
-    "histograms": "histograms",
 }
 """Our contenders and their headings."""
 RAW, INDEPENDENT = "raw", "independent"

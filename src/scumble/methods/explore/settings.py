@@ -48,8 +48,9 @@ class ExploreSettings:
 
     @property
     def class_pairs(self) -> int:
-        """How many of the pairs contain the class at least, if there is one."""
-        return min(max(self.pairs // 4, 1), 3)
+        """How many of the pairs contain the class at least, if there is one: half of them, but no more than three. With
+        a single one, the class would depend on one attribute only, and on all others through it."""
+        return min(max((self.pairs + 1) // 2, 1), 3)
 
     @property
     def pairs_share(self) -> Fraction:
