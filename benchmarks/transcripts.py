@@ -1,5 +1,7 @@
 """Runs the transcript check on every method in each mode and under each unit, and prints the table of docs/audit.md.
 
+With a delta, losses are rhos, and the largest one is divided by the rho that epsilon and delta allow.
+
 python benchmarks/transcripts.py [--epsilon 1] [--transcripts 200]
 """
 
@@ -13,6 +15,7 @@ from scumble.auditing.transcripts.audit import TRANSCRIPTS_PER_PAIR
 from scumble.auditing.transcripts.cases import TranscriptCase, transcript_cases
 from scumble.auditing.transcripts.check import TranscriptCheck
 from scumble.auditing.transcripts.tables import random_pairs
+from scumble.model.zcdp import rho_within
 from scumble.privacy.noise import simulation
 
 COLUMNS = ("method", "unit", "transcripts", "largest loss / eps", "largest answer / its price", "CPU seconds")
@@ -30,7 +33,8 @@ def line(case: TranscriptCase, epsilon: str, transcripts: int) -> tuple[str, boo
     seconds = time.process_time() - start
     mark = " **refuted**" if found.violation else ""
     name, unit = str(case).split(" attributes, ")
-    share = float(found.largest / found.epsilon)
+    allowed = found.epsilon if found.delta is None else rho_within(found.epsilon, found.delta)
+    share = float(found.largest / allowed)
     cells = (
         f"{name} attributes",
         unit,
@@ -46,12 +50,13 @@ def main() -> None:
     parser.add_argument("--epsilon", default="1")
     parser.add_argument("--transcripts", type=int, default=200, help="transcripts of each line")
     parser.add_argument("--small", action="store_true", help="leave out the schema with six attributes")
+    parser.add_argument("--method", help="only this method")
     given = parser.parse_args()
     print(f"| {' | '.join(COLUMNS)} |")
     print("|---" * len(COLUMNS) + "|")
     refuted = False
     for case in transcript_cases():
-        if given.small and len(case.schema.attributes) > SMALL:
+        if (given.small and len(case.schema.attributes) > SMALL) or given.method not in (None, case.method.name):
             continue
         text, wrong = line(case, given.epsilon, given.transcripts)
         print(text, flush=True)

@@ -91,17 +91,19 @@ def test_the_page_shows_every_figure() -> None:
     )
     lines = [[cell.strip() for cell in line.split("|")] for line in page.splitlines() if line.startswith("| t ")]
     distances = next(line for line in lines if "100" in line)
-    assert distances[5:12] == [
+    assert distances[5:11] == [
         "30.0 (0.0) / 30.0 (0.0) / 30.0 (0.0)",
         "",
         "10.0 (0.0) / 10.0 (0.0) / 10.0 (0.0)",
-        "",
         "25.0 (0.0) / 25.0 (0.0) / 25.0 (0.0)",
         "20.0 (0.0) / 20.0 (0.0) / 20.0 (0.0)",
         "5.0 / 5.0 / 5.0",
     ]
     assert next(line for line in lines if "sex" in line)[4] == "65.4"
     assert "150x" in page
+    assert "| t | 1 | explore, delta 1e-9 | two-way | mst | 2 | -10.00 (0.00) | 0.50 | 1.1 | reached |" in page
+    assert "- `aim`: 1,000 iterations. Splits at eps 1: t 2." in page
+    assert "- `mst-20`: did not run." in page
     assert "Reached: 3 of 3" in page
     assert "- left out: dpebm: not installed." in page
 
@@ -115,13 +117,26 @@ def test_contenders_that_do_not_exist_are_left_out_with_a_note() -> None:
     assert "crystal-ball" in notes[0]
 
 
+def test_iterations_are_given_for_each_peer() -> None:
+    from exploring import shortened
+
+    assert shortened("aim-20", ["aim=200", "mst=1000"]) == "aim-20:delta=1e-9,iterations=200"
+    assert shortened("mst", ["aim=200"]) == "mst:delta=1e-9"
+
+
+def test_fits_that_are_not_cached_are_left_out(tmp_path: Path) -> None:
+    from exploring import fitted
+
+    assert not fitted("three-together:600", "aim-20:delta=1e-9", "1", 0, tmp_path)
+
+
 def test_a_run_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import exploring
 
     monkeypatch.setattr(exploring, "OURS", {"histograms": "histograms"})
     monkeypatch.setattr(exploring, "TARGETS", {"three-together": ("site",)})
     page = tmp_path / "page.md"
-    options = ["--tables", "three-together:600", "--epsilons", "1", "--jobs", "1", "--peers", "none"]
+    options = ["--tables", "three-together:600", "--epsilons", "1", "--peers", "none"]
     options += ["--cache", str(tmp_path / "cache"), "--page", str(page)]
     exploring.main([*options, "--splits", "1"])
     first = page.read_text(encoding="utf-8")
@@ -131,3 +146,8 @@ def test_a_run_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     exploring.main([*options, "--splits", "1"])
     assert page.read_text(encoding="utf-8") == first
     assert sorted((tmp_path / "cache").rglob("*.json")) == kept
+    exploring.main([*options, "--splits", "2", "--scored-splits", "1"])
+    assert len(list((tmp_path / "cache").rglob("*.json"))) == 9, "distances only, and none of raw rows"
+    lines = [line.split("|") for line in page.read_text(encoding="utf-8").splitlines()]
+    site = next(line for line in lines if [cell.strip() for cell in line[2:4]] == ["site", "1"])
+    assert "(" not in site[-2], "one split has classifiers"

@@ -42,7 +42,7 @@ from scumble.methods import method_named
 from scumble.model.counts import Counts, Tabulation
 from scumble.model.cut import Cut
 from scumble.model.grid import Grid
-from scumble.model.release import CellRelease
+from scumble.model.release import CellRelease, RecordRelease
 from scumble.model.schema import Attribute, Outside, Schema
 from scumble.model.taxonomy import Tree
 from scumble.privacy.fingerprint import fingerprint, fingerprint_of_sums, row_sums
@@ -236,6 +236,25 @@ def test_the_default_release_is_the_same_from_every_engine(kind: type[Engine], r
     assert expected.fine is not None and found.fine is not None
     assert found.documents == expected.documents and found.story == expected.story
     assert same_columns(found.fine, expected.fine)
+
+
+@every_engine
+@pytest.mark.parametrize("epsilon", ["0.05", "20"])
+def test_tables_for_exploring_are_the_same_from_every_engine(kind: type[Engine], epsilon: str) -> None:
+    """Pairs only; pairs, further pairs and triples."""
+    table, schema = patients(500, 7), patients_schema()
+    method = method_named("explore")
+    parameters = method.parameters(epsilon=epsilon)
+    made = []
+    for each in (ENGINES["memory"], kind):
+        engine = each.open(table.to_batches(max_chunksize=100), schema)
+        made.append(run(method, schema, parameters, engine, RecordedNoise(11)))
+        engine.close()
+    expected, found = made
+    assert isinstance(expected, RecordRelease) and isinstance(found, RecordRelease)
+    assert found.documents == expected.documents and found.story == expected.story
+    assert any(len(each["attributes"]) > 1 for each in expected.documents["tables"]["tables"])
+    assert same_columns(found, expected)
 
 
 @every_engine

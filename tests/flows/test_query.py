@@ -21,6 +21,7 @@ from scumble.model.counts import Integers
 from scumble.model.guarantee import Unit
 from scumble.model.release import Release
 from scumble.model.schema import Outside
+from scumble.querying.answers import SHARES_OF_GROUPS
 
 SCHEMA = parse_schema(
     """
@@ -127,6 +128,9 @@ def test_a_cross_table_adds_up(histograms: Release) -> None:
         assert each.value == pytest.approx(truth(lambda a, w, ward, p, ill, place=place: ward == place and ill == 1))
     shares = [each.value for each in answer.estimates if each.measure == "share"]
     assert sum(float(share or 0) for share in shares) == pytest.approx(1.0)
+    assert SHARES_OF_GROUPS in answer.notes
+    assert SHARES_OF_GROUPS not in scumble.query(histograms, "ill = 'yes'").notes
+    assert SHARES_OF_GROUPS not in scumble.query(histograms, mean="age", by="ill").notes
     both = scumble.query(histograms, by=["pain", "ill"])
     assert [each.group for each in both.estimates[::2]] == [
         (p, i) for p in ("none", "mild", "severe") for i in ("no", "yes")

@@ -107,14 +107,17 @@ def _accepted(annotation: Any) -> set[object]:
 @pytest.mark.parametrize("kind", [type(value) for value, _ in VALUES])
 def test_type_checkers_see_the_fields(kind: type[Params]) -> None:
     """The signature under TYPE_CHECKING names every field, accepts its values, and has a default where it has."""
-    (body,) = ast.parse(inspect.getsource(kind)).body
-    assert isinstance(body, ast.ClassDef)
-    (block,) = (part for part in body.body if isinstance(part, ast.If))
+    stating, block = next(
+        (each, part)
+        for each in kind.__mro__[: kind.__mro__.index(Params)]
+        for part in ast.walk(ast.parse(inspect.getsource(each)))
+        if isinstance(part, ast.If)
+    )
     (signature,) = block.body
     assert isinstance(signature, ast.FunctionDef)
     assert signature.name == "__init__"
     assert [argument.arg for argument in signature.args.args] == ["self"]
-    known = vars(sys.modules[kind.__module__])
+    known = vars(sys.modules[stating.__module__])
     stated = {
         argument.arg: (_accepted(eval(ast.unparse(argument.annotation), known)), default is None)  # noqa: S307
         for argument, default in zip(signature.args.kwonlyargs, signature.args.kw_defaults, strict=True)

@@ -17,7 +17,7 @@ from scumble.model.cut import Cut, Specialization
 from scumble.model.fine_rows import fine_counts
 from scumble.model.guarantee import PureDP
 from scumble.model.plan import Plan, Spend
-from scumble.model.release import CellRelease, FineRows
+from scumble.model.release import CellRelease, FineRows, RecordRelease
 from scumble.model.rounding import Rounding
 from scumble.model.schema import Schema
 from scumble.model.values import published_values
@@ -61,7 +61,7 @@ def fine_release(cut: Cut, measured: Integers, *, seed: int = 0, tables: Sequenc
     )
 
 
-def same_columns(one: FineRows, other: FineRows) -> bool:
+def same_columns(one: FineRows | RecordRelease, other: FineRows | RecordRelease) -> bool:
     """Whether values and types are equal, including missing numbers."""
     return list(one.columns) == list(other.columns) and all(
         mine.dtype == theirs.dtype

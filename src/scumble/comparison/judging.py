@@ -31,6 +31,7 @@ class Task(NamedTuple):
     target: str = ""
 
 
+NO_TASK = Task("")
 Scores = Mapping[Task, Mapping[str, Any]]
 """For each task: the measures of the predictions, and the CPU seconds spent on making the table or model."""
 
@@ -69,7 +70,12 @@ def judged(
 def judged_table(
     sample: Sample, schema: Schema, train: CodedTable, test: CodedTable, tasks: Sequence[Task], cpu_seconds: float
 ) -> Scores:
-    """The same with the distances of the table from the training rows, which stand beside the scores of the class."""
+    """The same with the distances of the table from the training rows, which stand beside the scores of the class.
+
+    Without tasks, the distances alone, under `NO_TASK`.
+    """
+    if not tasks:
+        return {NO_TASK: {"cpu_seconds": cpu_seconds, **distances_of_table(sample, schema, train)}}
     scores = judged(sample, schema, train, test, tasks, cpu_seconds)
     if all(task.target for task in tasks):
         return scores

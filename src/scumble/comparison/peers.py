@@ -167,7 +167,7 @@ def fit(peer: Peer, train: "CodedTable", test: "CodedTable", *, epsilon: str, se
     """One fit, read from the cache if it was done before. Synthetic rows have codes of the full public grids."""
     bins = bins_of_schema(train.schema, peer)
     job = _job(train, test, bins)
-    kept = cache / f"{peer.name}-{_key(peer, job, epsilon, seed)}.npz"
+    kept = _kept(peer, job, epsilon, seed, cache)
     if not kept.exists():
         problem = unsuited_reason(peer, train.schema) or unavailable_reason(peer)
         if problem:
@@ -181,6 +181,11 @@ def fit(peer: Peer, train: "CodedTable", test: "CodedTable", *, epsilon: str, se
             probabilities=file.get("probabilities"),
             cpu_seconds=float(file["cpu_seconds"]),
         )
+
+
+def is_fitted(peer: Peer, train: "CodedTable", test: "CodedTable", *, epsilon: str, seed: int, cache: Path) -> bool:
+    """Whether a fit is in the cache."""
+    return _kept(peer, _job(train, test, bins_of_schema(train.schema, peer)), epsilon, seed, cache).exists()
 
 
 def bins_of_schema(schema: Schema, peer: Peer) -> tuple[Bins, ...]:
@@ -238,6 +243,10 @@ def _run(peer: Peer, job: Mapping[str, Integers], epsilon: str, seed: int, kept:
 def _interpreter(peer: Peer) -> Path:
     place = ("Scripts", "python.exe") if sys.platform == "win32" else ("bin", "python")
     return peers_folder().joinpath(".venv", peer.environment, *place)
+
+
+def _kept(peer: Peer, job: Mapping[str, Integers], epsilon: str, seed: int, cache: Path) -> Path:
+    return cache / f"{peer.name}-{_key(peer, job, epsilon, seed)}.npz"
 
 
 def _key(peer: Peer, job: Mapping[str, Integers], epsilon: str, seed: int) -> str:

@@ -22,7 +22,7 @@ from scumble.model.release import Release
 from scumble.model.schema import Schema
 from scumble.model.values import Column
 from scumble.querying.answering import Evidence, PublishedRows, counts_and_shares, mean_of
-from scumble.querying.answers import NOTES, UNMEASURED_ROWS, AnswerSource, Estimate, QueryAnswer
+from scumble.querying.answers import NOTES, SHARES_OF_GROUPS, UNMEASURED_ROWS, AnswerSource, Estimate, QueryAnswer
 from scumble.querying.expressions import Expression, conditions, expression_text
 from scumble.querying.groups import GroupBy, combinations, edges_of, read_group
 from scumble.querying.leaf_values import LeafValues
@@ -122,11 +122,12 @@ def _answer(question: _Question, asked: _Asked) -> QueryAnswer:
         else:
             estimates += asked.counts(asked.condition, group, labels)
     sources = dict.fromkeys(each.source for each in estimates)
+    shares = (SHARES_OF_GROUPS,) if asked.by and any(each.measure == "share" for each in estimates) else ()
     return QueryAnswer(
         question=expression_text(question.expression) or "all records",
         by=asked.by,
         estimates=tuple(estimates),
-        notes=(*(asked.sources[source] for source in sources if source in asked.sources), *asked.notes),
+        notes=(*(asked.sources[source] for source in sources if source in asked.sources), *shares, *asked.notes),
     )
 
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol
 
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     PlainSerializer,
     ValidationError,
     ValidationInfo,
@@ -15,7 +16,7 @@ from pydantic import (
 )
 
 from scumble.errors import InputError
-from scumble.model.budget import budget_text, delta_text, parse_budget, parse_delta
+from scumble.model.budget import Budget, budget_text, delta_text, parse_budget, parse_delta
 from scumble.model.plan import Plan
 from scumble.model.release import Release
 from scumble.model.schema import Schema
@@ -77,6 +78,20 @@ class Params(BaseModel):
     def jointly(cls, given: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters of a joint release for which only `given` was specified."""
         return dict(given)
+
+
+class BudgetParams(Params):
+    """The parameters of methods that need a privacy budget only: epsilon, and a delta if one is accepted."""
+
+    epsilon: Annotated[Exact, Field(description="The privacy budget of the whole release.")]
+    delta: Annotated[
+        Delta | None,
+        Field(description="Gaussian noise under (epsilon, delta)-differential privacy, such as 1e-9 (default: pure)."),
+    ] = None
+
+    if TYPE_CHECKING:
+
+        def __init__(self, *, epsilon: Budget, delta: Budget | None = None) -> None: ...
 
 
 class Method(Protocol):

@@ -35,6 +35,8 @@ NOTES = {
     AnswerSource.RECONSTRUCTED: "reconstructed: from perturbed records, corrected by the known law of their noise.",
 }
 """What each source means for the reader of an answer."""
+SHARES_OF_GROUPS = "share: of all records that satisfy the condition, in all groups together."
+"""What a share means if the answer is divided."""
 UNMEASURED_ROWS = (
     "rows: from the published records. Averaging and noise changed them by an unknown error, so there is no interval."
 )

@@ -6,14 +6,12 @@ the attributes to a forest, then further pairs, and triples with the class, that
 rows are drawn from the graphical model that fits all noisy tables best.
 """
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import Field
 
 from scumble.methods.explore.spends import planned_spends
-from scumble.methods.method import Delta, Exact, Params
-from scumble.model.budget import Budget
+from scumble.methods.method import BudgetParams
 from scumble.model.plan import Plan
 from scumble.model.release import RecordRelease
 from scumble.model.row_limit import row_counts, row_limit_story
@@ -24,29 +22,17 @@ from scumble.privacy.better_noise import better_noise
 from scumble.privacy.holder import Holder
 
 
-class Explore(Params):
+class Explore(BudgetParams):
     """Parameters of `explore`: rows drawn from a model of privately chosen tables, for any question.
 
     `epsilon` is the privacy budget of the whole release. With a `delta`, such as 1e-9, the guarantee is (epsilon,
-    delta)-differential privacy, and many tables get less noise. A wrong parameter
-    raises `InputError`.
+    delta)-differential privacy, and many tables get less noise. A wrong parameter raises `InputError`.
 
     >>> Explore(epsilon="1")
     Explore(epsilon='1')
     """
 
     method_name = "explore"
-
-    epsilon: Annotated[Exact, Field(description="The privacy budget of the whole release.")]
-
-    delta: Annotated[
-        Delta | None,
-        Field(description="For (epsilon, delta)-differential privacy with Gaussian noise: 1e-9, for example."),
-    ] = None
-
-    if TYPE_CHECKING:
-
-        def __init__(self, *, epsilon: Budget, delta: Budget | None = None) -> None: ...
 
 
 class ExploreMethod:

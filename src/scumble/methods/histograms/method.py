@@ -7,13 +7,11 @@ class, at the finest level of the schema. It keeps no relation between attribute
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import Field
 
-from scumble.methods.method import Delta, Exact, Params, require_target
-from scumble.model.budget import Budget
+from scumble.methods.method import BudgetParams, require_target
 from scumble.model.counts import Counts, Integers, Tabulation
 from scumble.model.cut import Cut
 from scumble.model.guarantee import Unit
@@ -30,7 +28,7 @@ from scumble.privacy.query import Measurement, Sensitivity
 COUNT = "count every attribute by class"
 
 
-class Histograms(Params):
+class Histograms(BudgetParams):
     """Parameters of `histograms`: rows drawn from a noisy table of each attribute by class.
 
     `epsilon` is the privacy budget of the whole release. With a `delta` the guarantee is approximate and the noise
@@ -42,16 +40,6 @@ class Histograms(Params):
     """
 
     method_name = "histograms"
-
-    epsilon: Annotated[Exact, Field(description="The privacy budget of the whole release.")]
-    delta: Annotated[
-        Delta | None,
-        Field(description="Gaussian noise under (epsilon, delta)-differential privacy, such as 1e-9 (default: pure)."),
-    ] = None
-
-    if TYPE_CHECKING:
-
-        def __init__(self, *, epsilon: Budget, delta: Budget | None = None) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
