@@ -15,6 +15,7 @@ from scumble.errors import BudgetError, InputError, MalformedEntry
 from scumble.files.kinds import kind_named, kind_of
 from scumble.files.kinds.kind import R, ReleaseKind
 from scumble.files.report.pages import miners_page, report_page
+from scumble.files.report.version import pages_version
 from scumble.files.schema_file import read_published_schema, write_schema
 from scumble.foreign.documents import read_json
 from scumble.foreign.files import open_file
@@ -73,6 +74,7 @@ def write_release(
         **facts,
         "recommended": recommended,
         "story": list(release.story),
+        "pages": pages_version(),
         "receipt": dict(receipt),
         "files": {name: file_hash(folder / name) for name in names},
     }

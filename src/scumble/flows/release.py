@@ -16,6 +16,7 @@ from scumble.engines import ENGINES, Engine
 from scumble.errors import Abort, BudgetError, InputError
 from scumble.files.atomic_folder import staging
 from scumble.files.kinds import kind_of
+from scumble.files.page_check import check_pages
 from scumble.files.release_folder import read_manifest, write_release
 from scumble.files.signature import check_signature, read_public_key, read_signing_key, sign_folder
 from scumble.files.verify import verify_folder
@@ -214,13 +215,16 @@ def run(
 def verify(folder: str | Path, *, signed_by: str | Path | None = None) -> list[str]:
     """Check a release folder without the private data. Returns every check that passed, as a sentence.
 
+    A sentence that begins with "not checked" states what this version cannot check.
+
     `signed_by` is the file of the public key of the owner, who must have signed the release.
 
     Raises `CheckError` for the first check that fails, and `InputError` if the folder is not a release.
     """
     place = Path(folder)
     key = None if signed_by is None else read_public_key(Path(signed_by))
-    return [*verify_folder(place), *check_promises(place), *check_signature(place, read_manifest(place), key)]
+    checks = [*verify_folder(place), *check_promises(place)]
+    return [*checks, *check_signature(place, read_manifest(place), key), *check_pages(place)]
 
 
 def check_before_reading(source: Source, schema: Schema, engine: str = "memory") -> None:

@@ -141,6 +141,10 @@ class CellsKind(ReleaseKind[CellRelease]):
         best = super().recommended_file(release, files)
         return best if best in files else "counts.csv"
 
+    def has_all_rows(self, files: Collection[str]) -> bool:
+        """Fine rows are described even if they were not written (`--no-table`)."""
+        return "fine.csv" in files or "fine.schema.yaml" not in files
+
     def uses(self, release: CellRelease, recommended: str) -> str:
         if recommended != "fine.csv":
             return ""

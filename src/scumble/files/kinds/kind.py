@@ -64,6 +64,10 @@ class ReleaseKind(ABC, Generic[R]):
         """The file to train on, among the files of the folder."""
         return f"{release.recommended}.csv"
 
+    def has_all_rows(self, files: Collection[str]) -> bool:
+        """Whether a folder with these files has all rows that its pages describe."""
+        return True
+
     def uses(self, release: R, recommended: str) -> str:
         """What the recommended file is good for and what not, as sentences; empty if there is nothing to say."""
         return ""
