@@ -35,8 +35,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_signed_release_is_verified_with_the_public_key(made: Path) -> None:
-    assert verify(made / "out", signed_by=made / "key.pub")[-1] == "the release was signed with the given key"
-    assert "compare its key" in verify(made / "out")[-1]
+    assert "the release was signed with the given key" in verify(made / "out", signed_by=made / "key.pub")
+    assert any("compare its key" in check for check in verify(made / "out"))
     ended = scumble("verify", made / "out", "--signed-by", made / "other.pub")
     assert ended.code == 4
     assert "is not a signature of this release by the given key" in ended.error

@@ -89,12 +89,14 @@ def counted(folder: Path, data: Any, schema: Any = BOOLEANS) -> int:
         schema=schema,
         out=folder / "out",
         ledger=folder / "ledger.db",
+        witness=folder / "witness.db",
         leaves=True,
         epsilon=1000,
         dataset="people",
     )
     shutil.rmtree(folder / "out")
-    (folder / "ledger.db").unlink()
+    for path in folder.glob("*.db*"):
+        path.unlink()
     assert made.release.counted_records is not None
     return round(made.release.counted_records[0])
 

@@ -343,6 +343,9 @@ def test_a_run_whose_state_is_lost_is_not_computed_again(processes: Launcher, tm
     assert "already charged to this ledger" in ended["east"]["err"]
     (tmp_path / "east.db").unlink()
     ended = resume(processes, tmp_path)
+    assert (ended["east"]["code"], "is missing, but the witness" in ended["east"]["err"]) == (4, True), ended
+    declared = ("--new-ledger", "--reason", "a test")
+    ended = processes.play(tmp_path, *(party(n, "--resume", *(declared if n == "east" else ())) for n in OWNERS))
     for end in ended.values():
         assert end["code"] in (1, 2), ended
         assert not (tmp_path / "out-east").exists()

@@ -10,4 +10,5 @@ def environment(folder: Path) -> dict[str, str]:
         "XDG_DATA_HOME": str(folder / "data"),
         "TMPDIR": str(folder / "scratch"),
         "SCUMBLE_LEDGER": str(folder / "ledger.db"),
+        "SCUMBLE_WITNESS": str(folder / "witness.db"),
     }
