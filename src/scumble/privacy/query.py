@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scumble.model.counts import Block, Counts, Integers, Tabulation
 from scumble.model.cut import Cut
 from scumble.model.guarantee import Unit
+from scumble.model.schema import Schema
 from scumble.model.taxonomy import Node
 
 Region = tuple[str, Node]
@@ -181,6 +182,26 @@ class CellCounts(Measurement):
         or two counts change, each by the resolution."""
         changes = 1 if unit is Unit.ADD_REMOVE else 2
         return Sensitivity(bound=changes * self.resolution, squared=changes * self.resolution**2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordCount(Measurement):
+    """The number of records, as a vector of one number."""
+
+    additive = True
+    schema: Schema
+
+    @property
+    def tabulation(self) -> Tabulation:
+        return Tabulation(cut=Cut.top(self.schema))
+
+    def answer(self, counts: Counts) -> Integers:
+        return counts.cells.sum(keepdims=True).ravel()
+
+    def sensitivity(self, unit: Unit) -> Sensitivity:
+        """Adding or removing a record changes the number by one. Replacing one does not change it, and the bound of one
+        is kept, so that the answer is never exact."""
+        return Sensitivity(bound=1)
 
 
 class RowQuery(ABC):

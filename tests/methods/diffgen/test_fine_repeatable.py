@@ -22,7 +22,7 @@ from scumble.methods.diffgen.detail.measured import MeasuredCells
 from scumble.methods.diffgen.detail.residuals import ResidualChoice
 from scumble.methods.diffgen.method import REST, DiffGenMethod
 from scumble.methods.diffgen.parameters import DiffGen
-from scumble.methods.diffgen.settings import RECORDS_SHARE, diffgen_settings
+from scumble.methods.diffgen.settings import diffgen_settings
 from scumble.model.counts import Integers
 from scumble.model.cut import Cut
 from scumble.model.plan import Plan, Spend
@@ -30,7 +30,7 @@ from scumble.model.release import CellRelease
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Node
 from scumble.model.values import codes_within, published_values
-from scumble.privacy.noise import PaidNoise, laplace_variance
+from scumble.privacy.noise import PaidNoise
 from scumble.privacy.query import RowMeasurement
 
 MANY = parse_schema(
@@ -129,22 +129,20 @@ def test_fine_rows_can_be_drawn_again_from_the_folder(tmp_path: Path, case: str)
     assert isinstance(release, CellRelease) and release.fine is not None
     schema = release.fine.schema
     document = dict(release.documents["detail"])
-    counted = np.array(document.pop("records counted", []), dtype=np.int64)
+    counted = document.pop("records counted", None)
     learned = document.pop("learned")  # follows from the settings and the class totals
-    records = max(int(counted.sum()), 1) if len(counted) else parameters.records
+    records = parameters.records if counted is None else max(counted, 1)
     detail = diffgen_settings(schema, DiffGen(**release.parameters), records).detail
     assert detail is not None
     if case != "no tables":
         assert detail.tables > 0 and bool(detail.choice_share) == ("chosen" in case) == (not detail.fit_share)
     answers: Any = FolderAnswers(release.plan, schema, document)
-    variance = laplace_variance(sensitivity=1, epsilon=parameters.epsilon * RECORDS_SHARE)
     cells = MeasuredCells(
         cut=cut_of(schema, release.schema),
         split=tuple(document["split"]),
         measured=release.measured,
         variance=release.variance,
         count=release.count,
-        counted=((counted, variance**0.5),) if len(counted) else (),
     )
     again = add_detail(cells, detail, answers)
     assert again.fine.rows > 0 and same_columns(again.fine, release.fine)

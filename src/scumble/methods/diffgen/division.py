@@ -20,12 +20,17 @@ import numpy as np
 from scumble.model.counts import Floats
 
 SIGNAL = 0.12
-"""The attribute that says most about the class explains so much of its variance, the i-th one SIGNAL / i."""
+"""The attribute that says most about the class explains so much of its variance, the i-th one SIGNAL / i if there are
+two classes. With k classes there are k - 1 differences between them to explain, and attributes that explain different
+ones take nothing from each other: the i-th attribute explains SIGNAL / (1 + (i - 1) / (k - 1))."""
 NOISE_OF_A_TABLE, NOISE_OF_FEW_VALUES = 3.5, 4.0
 """A table with information x, counted in the best number of bins, has an error of 3.5 / x: from its noise, and because
 values share bins. If an attribute has only v values, none of them has to share a bin, and noise alone gives
 4 (v / x)^2: the noise of a count has the variance 2 / epsilon^2, a probability is a quotient by records / v, and the
 variance of the class is at most 1/4."""
+POWER_OF_TWO_CLASSES, POWER_OF_MORE_CLASSES = 1, 2
+"""Shrinkage keeps s / (s + n) of a signal s that has noise n. With more than two classes it has a threshold, below
+which nothing is kept, so the fraction that is kept falls faster with the noise: s^2 / (s^2 + n^2)."""
 NOISE_OF_A_CHOICE = 0.7
 """A private selection among d attributes with information x may miss an effect (a mean difference of probabilities) of
 0.7 ln(d) / x."""
@@ -72,35 +77,37 @@ def expected_error(information: float, values: tuple[int, ...], shares: EpsilonS
     `values` lists the number of values of each attribute.
     """
     if not shares.tables:
-        return float(_signals(len(values)).sum())
+        return float(_signals(len(values), classes).sum())
     return (
-        float(_of_tables(information, values, shares.tables, np.array([shares.rest]))[0])
-        + _of_choices(information * classes / 2, len(values), shares.tables, shares.choice)
+        float(_of_tables(information, values, shares.tables, np.array([shares.rest]), classes)[0])
+        + _of_choices(information, len(values), shares.tables, shares.choice, classes)
         + _of_calibration(information, shares.tables, shares.calibration)
         + _of_fit(information, len(values), shares.fit, shares.combination, classes)
     )
 
 
-def _signals(attributes: int) -> Floats:
-    return SIGNAL / np.arange(1, attributes + 1)
+def _signals(attributes: int, classes: int) -> Floats:
+    return SIGNAL / (1 + np.arange(attributes) / (classes - 1))
 
 
-def _of_tables(information: float, values: tuple[int, ...], tables: int, rest: Floats) -> Floats:
+def _of_tables(information: float, values: tuple[int, ...], tables: int, rest: Floats, classes: int) -> Floats:
     """The signal of attributes without a table, and the noise of tables that share each of these parts of epsilon."""
-    signals = _signals(len(values))
+    signals = _signals(len(values), classes)
     known = (information * rest / tables)[:, np.newaxis]
     of_few_values = NOISE_OF_FEW_VALUES * np.square(np.array(values) / known)
     noise = np.minimum(NOISE_OF_A_TABLE / known, of_few_values).mean(axis=1)[:, np.newaxis]
     counted = signals[:tables]
-    return (counted * noise / (counted + noise)).sum(axis=1) + float(signals[tables:].sum())
+    power = POWER_OF_TWO_CLASSES if classes == 2 else POWER_OF_MORE_CLASSES
+    lost = 1 / (1 + (counted / noise) ** power)
+    return (counted * lost).sum(axis=1) + float(signals[tables:].sum())
 
 
-def _of_choices(information: float, attributes: int, tables: int, choice: float) -> float:
-    """The signal of attributes that should have been chosen. `information` does not depend on the number of classes."""
+def _of_choices(information: float, attributes: int, tables: int, choice: float, classes: int) -> float:
+    """The signal of attributes that should have been chosen. The noise does not depend on the number of classes."""
     if tables == attributes:
         return 0.0
-    unseen = NOISE_OF_A_CHOICE * tables * log(attributes) / (information * choice) / EFFECT
-    counted = _signals(attributes)[:tables]
+    unseen = NOISE_OF_A_CHOICE * tables * log(attributes) / (information * classes / 2 * choice) / EFFECT
+    counted = _signals(attributes, classes)[:tables]
     return float((counted * (1 - np.exp(-(unseen**2) / counted))).sum())
 
 
@@ -134,12 +141,13 @@ MOST_TABLES = 40
 def best_division(information: float, values: tuple[int, ...], classes: int = 2) -> EpsilonShares:
     """The division with the least expected error. `values` lists the number of values of each attribute."""
     attributes = len(values)
-    best, least = EpsilonShares(tables=0), expected_error(information, values, EpsilonShares(tables=0))
+    best = EpsilonShares(tables=0)
+    least = expected_error(information, values, best, classes)
     fits = [(0.0, 0.0), *product(FITS[1:], COMBINATIONS)]
     of_fits = [_of_fit(information, attributes, *fit, classes) for fit in fits]
     for tables in _numbers(attributes):
         choices = CHOICES if tables < attributes else (0.0,)
-        of_choices = [_of_choices(information * classes / 2, attributes, tables, choice) for choice in choices]
+        of_choices = [_of_choices(information, attributes, tables, choice, classes) for choice in choices]
         of_calibrations = [_of_calibration(information, tables, calibration) for calibration in CALIBRATIONS]
         divisions = [
             EpsilonShares(tables=tables, choice=choice, calibration=calibration, combination=combination, fit=fit)
@@ -147,7 +155,7 @@ def best_division(information: float, values: tuple[int, ...], classes: int = 2)
         ]
         rest = np.array([shares.rest for shares in divisions])
         beside = np.array([sum(parts) for parts in product(of_calibrations, of_fits, of_choices)])
-        errors = _of_tables(information, values, tables, np.maximum(rest, 1e-9)) + beside
+        errors = _of_tables(information, values, tables, np.maximum(rest, 1e-9), classes) + beside
         errors[rest <= 0] = np.inf
         if errors.min() < least:
             best, least = divisions[int(errors.argmin())], float(errors.min())

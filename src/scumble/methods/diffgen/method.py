@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 from scumble.methods.diffgen.algorithm_1 import choose_as_published, published_spends
 from scumble.methods.diffgen.cell_bounds import leaf_cells, most_cells
-from scumble.methods.diffgen.detail.class_totals import NoisyTable
 from scumble.methods.diffgen.detail.measure import add_detail
 from scumble.methods.diffgen.detail.measured import MeasuredCells
 from scumble.methods.diffgen.detail.spends import detail_spends
@@ -46,7 +45,7 @@ from scumble.model.row_limit import row_limit_story
 from scumble.model.schema import Schema
 from scumble.privacy.holder import Holder
 from scumble.privacy.noise import laplace_variance
-from scumble.privacy.query import CellCounts
+from scumble.privacy.query import CellCounts, RecordCount
 
 COUNT = "count the cells"
 COUNT_RECORDS = "count the records"
@@ -122,7 +121,7 @@ class DiffGenMethod:
                 Spend(
                     label=COUNT_RECORDS,
                     epsilon=parameters.epsilon * RECORDS_SHARE,
-                    purpose="discrete Laplace noise on the number of records of each class",
+                    purpose="discrete Laplace noise on the number of records",
                 ),
                 Spend(
                     label=REST,
@@ -143,7 +142,7 @@ class DiffGenMethod:
         )
 
     def run(self, schema: Schema, parameters: DiffGen, holder: Holder) -> CellRelease:
-        settings, known, counted = self._settings(schema, parameters, holder)
+        settings, known = self._settings(schema, parameters, holder)
         procedure = _procedure(parameters)
         steps: list[Specialization] = []
         cut = procedure.choose(schema, settings, holder, steps.append)
@@ -153,7 +152,7 @@ class DiffGenMethod:
         variance = laplace_variance(sensitivity=bound, epsilon=holder.plan.price(COUNT)) / procedure.resolution**2
         count = procedure.rounding.apply(measured, procedure.resolution)
         split = tuple(dict.fromkeys(step.attribute for step in steps))
-        cells = MeasuredCells(cut=cut, split=split, measured=measured, variance=variance, count=count, counted=counted)
+        cells = MeasuredCells(cut=cut, split=split, measured=measured, variance=variance, count=count)
         detail = add_detail(cells, settings.detail, holder) if settings.detail else None
         made = CellRelease(
             method=self.name,
@@ -175,20 +174,16 @@ class DiffGenMethod:
             made = learned.added_to(made)
         return replace(made, story=(*made.story, *row_limit_story(made.count, made.row_counts)))
 
-    def _settings(
-        self, schema: Schema, parameters: DiffGen, holder: Holder
-    ) -> tuple[Settings, dict[str, Any], tuple[NoisyTable, ...]]:
-        """The settings, and the counted records if they decide how the budget is divided: as a document and a table."""
+    def _settings(self, schema: Schema, parameters: DiffGen, holder: Holder) -> tuple[Settings, dict[str, int]]:
+        """The settings, and the counted records for detail.json if they decide how the budget is divided."""
         records = public_records(schema, parameters)
         if records is not None or not in_detail(schema, parameters):
-            return diffgen_settings(schema, parameters, records), {}, ()
-        counted = holder.measure(query := CellCounts(cut=Cut.top(schema)), spend=COUNT_RECORDS)
-        bound = query.sensitivity(schema.unit).bound
-        variance = laplace_variance(sensitivity=bound, epsilon=holder.plan.price(COUNT_RECORDS))
+            return diffgen_settings(schema, parameters, records), {}
+        counted = int(holder.measure(RecordCount(schema=schema), spend=COUNT_RECORDS)[0])
         # With a tiny epsilon, noise alone exceeds any table. The plan has looked at no larger number than the last.
-        settings = diffgen_settings(schema, parameters, min(max(int(counted.sum()), 1), SOME_RECORDS[-1]))
+        settings = diffgen_settings(schema, parameters, min(max(counted, 1), SOME_RECORDS[-1]))
         holder.divide(REST, _spends(schema, parameters, settings, holder.plan.price(REST)))
-        return settings, {"records counted": counted.tolist()}, ((counted, variance**0.5),)
+        return settings, {"records counted": counted}
 
 
 def _spends(schema: Schema, parameters: DiffGen, settings: Settings, epsilon: Fraction) -> tuple[Spend, ...]:
@@ -244,8 +239,6 @@ def _learnable(schema: Schema, parameters: DiffGen, settings: Settings, *, recor
     public = public_records(schema, parameters) is not None
     spends = _spends(schema, parameters, settings, parameters.epsilon * (1 if public else 1 - RECORDS_SHARE))
     counted = [ClassCounts(price=spend.epsilon, entries=cells) for spend in spends if spend.label == COUNT]
-    if not public:
-        counted.append(ClassCounts(price=parameters.epsilon * RECORDS_SHARE, entries=1))
     return learnable(schema, parameters.epsilon, settings.detail, spends, records=records, counted=counted)
 
 

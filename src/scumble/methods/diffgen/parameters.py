@@ -76,7 +76,7 @@ class DiffGen(Params):
         Annotated[int, Field(ge=1)] | AUTO,
         Field(
             description="Approximate number of records, if public. It decides how epsilon is divided. By default, "
-            "the records are counted for a hundredth of epsilon."
+            "the records are counted for a fiftieth of epsilon."
         ),
     ] = "auto"
 

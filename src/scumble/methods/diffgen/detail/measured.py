@@ -43,8 +43,6 @@ class MeasuredCells:
     """The variance of their noise."""
     count: Integers
     """The published counts, of the same shape: whole and not negative."""
-    counted: tuple[NoisyTable, ...] = ()
-    """The noisy numbers of records of each class, if they were counted before."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +64,7 @@ class Measured:
         self.domains = [attribute.domain for attribute in self.schema.predictors]
         self.shares: dict[int, Floats] = {}
         self.tables: dict[int, Table] = {}
-        self.totals: list[NoisyTable] = [*cells.counted, (cells.measured, cells.variance**0.5)]
+        self.totals: list[NoisyTable] = [(cells.measured, cells.variance**0.5)]
         self.model = self.base()
         self.grouped: tuple[LogOddsModel, LogOddsGroups, Floats] | None = None
 
