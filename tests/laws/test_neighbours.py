@@ -24,7 +24,7 @@ from scumble.model.counts import Counts, Integers, Tabulation
 from scumble.model.cut import Cut
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
-from scumble.privacy.query import CellCounts, Choice, Measurement, Query, Region, Sensitivity
+from scumble.privacy.query import CellCounts, Choice, Measurement, Query, RecordCount, Region, Sensitivity
 
 assert METHODS, "importing the methods defines their query classes"
 
@@ -107,6 +107,7 @@ EXAMPLES: dict[type[Query], Callable[[Schema], st.SearchStrategy[Any]]] = {
     CellCounts: cell_counts,
     ClassTables: lambda schema: st.just(ClassTables(schema=schema)),
     PartitionScores: partition_scores,
+    RecordCount: lambda schema: st.just(RecordCount(schema=schema)),
     ValueScores: value_scores,
 }
 
@@ -237,6 +238,10 @@ PLANTED: dict[str, tuple[type[Query], Callable[[Any], Query]]] = {
         ),
     ),
     "counts, one too small": (CellCounts, lambda query: AlteredMeasurement(inner=query, lower_by=1)),
+    "the number of records, one too small": (
+        RecordCount,
+        lambda query: AlteredMeasurement(inner=query, lower_by=1),
+    ),
     "tables by class, one too small": (ClassTables, lambda query: AlteredMeasurement(inner=query, lower_by=1)),
 }
 

@@ -83,3 +83,9 @@ def test_divisions_are_possible_and_use_more_as_information_grows(values: tuple[
     assert found[-1].fit > 0
     bins = [best_bins(known, shares) for known, shares in zip(GRID, found, strict=True)]
     assert bins[-1] > bins[10] > 0
+
+
+def test_more_classes_have_more_to_explain() -> None:
+    """With the same information, more attributes get a table, because each may tell other classes apart."""
+    numbers = [best_division(1000.0, (100,) * 16, classes).tables for classes in (2, 3, 5, 10)]
+    assert numbers == sorted(numbers) and numbers[0] < 16 == numbers[-1]

@@ -22,13 +22,12 @@ from enum import IntEnum
 from fractions import Fraction
 from math import log, sqrt
 
-from scumble.methods.diffgen.detail.binning import FEWEST_BINS, MOST_BINS, is_binned
+from scumble.methods.diffgen.detail.binning import most_bins
 from scumble.methods.diffgen.detail.class_totals import LEAST_VARIANCE
 from scumble.methods.diffgen.detail.measure import CALIBRATION_GROUPS, LEAST_INFORMATION
 from scumble.methods.diffgen.detail.spends import CALIBRATE, COUNT_TABLE, count_label
 from scumble.methods.diffgen.division import INTERACTIONS
 from scumble.methods.diffgen.settings import DetailSettings, detail_settings, information
-from scumble.model.domain import Domain
 from scumble.model.guarantee import Unit
 from scumble.model.plan import WARNING, Spend
 from scumble.model.release import CellRelease
@@ -183,7 +182,7 @@ def planned_notes(stated: Sequence[Learnable], *, public: bool, enough: int) -> 
 
 def _tables(schema: Schema, settings: DetailSettings, prices: Mapping[str, Fraction]) -> list[ClassCounts]:
     """The class tables, each with the most bins that it can have."""
-    most = {each.name: _most_bins(each.domain, settings.bins) * _groups(settings) for each in schema.predictors}
+    most = {each.name: most_bins(each.domain, settings.bins) * _groups(settings) for each in schema.predictors}
     if settings.choice_share:
         return [ClassCounts(price=prices[COUNT_TABLE], entries=max(most.values()))] * settings.tables
     names = most if settings.tables else ()
@@ -193,12 +192,6 @@ def _tables(schema: Schema, settings: DetailSettings, prices: Mapping[str, Fract
 def _groups(settings: DetailSettings) -> int:
     """The most groups by log-odds that a class table is counted in."""
     return 2 if settings.information >= LEAST_INFORMATION else 1
-
-
-def _most_bins(domain: Domain, bins: int) -> int:
-    """The most bins of a class table: by records, by width, and one for missing numbers (`detail.binning`)."""
-    most = 2 * min(max(bins, FEWEST_BINS), MOST_BINS) + 1
-    return min(domain.size, most) if is_binned(domain, bins) else domain.size
 
 
 def _variance(schema: Schema, price: Fraction) -> float:

@@ -6,6 +6,7 @@ from detail_models import PEOPLE
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scumble.files.schema_file import parse_schema
 from scumble.methods.diffgen.detail.binning import (
     FEWEST_BINS,
     MOST_BINS,
@@ -14,6 +15,7 @@ from scumble.methods.diffgen.detail.binning import (
     each_its_own,
     is_binned,
     merged,
+    most_bins,
     range_width,
     value_count,
     value_shares,
@@ -21,6 +23,9 @@ from scumble.methods.diffgen.detail.binning import (
 from scumble.model.counts import Floats
 from scumble.model.grid import Grid
 
+LIST = parse_schema(
+    "scumble: schema/1\nattributes:\n  site: {taxonomy: {Any: {" + "".join(f"s{n}: , " for n in range(300)) + "}}}\n"
+)["site"].domain
 AGE, JOB, PAY = (PEOPLE[name].domain for name in ("age", "job", "pay"))
 COUNTS = st.lists(st.integers(-50, 400), min_size=1, max_size=70)
 
@@ -101,7 +106,7 @@ def random_shares(generator: np.random.Generator, size: int) -> Floats:
     return generator.dirichlet(np.full(size, 0.1))
 
 
-@pytest.mark.parametrize("domain", [AGE, JOB, PAY], ids=["age", "job", "pay"])
+@pytest.mark.parametrize("domain", [AGE, JOB, PAY, LIST], ids=["age", "job", "pay", "list"])
 @given(most=st.integers(1, 300), seed=st.integers(0, 2**32))
 def test_bins_cover_all_codes_in_order_and_large_values_stay_alone(domain: Grid, most: int, seed: int) -> None:
     shares = random_shares(np.random.default_rng(seed), domain.size)
@@ -112,6 +117,7 @@ def test_bins_cover_all_codes_in_order_and_large_values_stay_alone(domain: Grid,
         if values < domain.size:
             assert (bins == bins[-1]).sum() == 1, "missing numbers have their own bin"
     assert len(binning) == binning.bins.max() + 1
+    assert len(binning) <= most_bins(domain, most) or not is_binned(domain, most)
     of_bins = np.bincount(binning.bins, weights=binning.shares)
     assert of_bins == pytest.approx(1), "the shares of a bin's values add up to one"
     of_values = shares[:values] / shares[:values].sum()
@@ -130,3 +136,9 @@ def test_merged_bins_are_few(most: int, seed: int) -> None:
 def test_values_share_bins_only_if_they_are_many() -> None:
     assert not is_binned(JOB, 1), f"never fewer than {FEWEST_BINS} bins"
     assert is_binned(AGE, 59) and not is_binned(AGE, 60)
+
+
+@given(most=st.integers(1, 299), seed=st.integers(0, 2**32))
+def test_every_value_of_a_flat_list_has_its_own_bin(most: int, seed: int) -> None:
+    """Values without an order have nothing in common with their neighbours in the list."""
+    assert len(by_records(LIST, most, random_shares(np.random.default_rng(seed), LIST.size))) == LIST.size

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from scumble.methods.diffgen.detail.candidates import MOST_COMBINED, attributes_to_combine
+from scumble.methods.diffgen.detail.candidates import attributes_to_combine
 from scumble.methods.diffgen.detail.combinations import Combination
 from scumble.methods.diffgen.detail.measured import Table
 from scumble.methods.diffgen.detail.terms import Term
@@ -16,7 +16,7 @@ def table_and_term(place: int, shift: int, counts: tuple[int, int] = (50, 50)) -
 
 
 def test_all_attributes_are_combined_if_they_are_few() -> None:
-    assert attributes_to_combine(MOST_COMBINED, {}, ()) == list(range(MOST_COMBINED))
+    assert attributes_to_combine(40, {}, (), 40) == list(range(40))
 
 
 def test_the_largest_effects_are_combined_whatever_their_sign_and_order() -> None:
@@ -24,7 +24,7 @@ def test_the_largest_effects_are_combined_whatever_their_sign_and_order() -> Non
     made = {place: table_and_term(place, shift=(-1) ** place * 10 * place) for place in places}
     tables, terms = ({place: each[kind] for place, each in made.items()} for kind in (0, 1))
     further = table_and_term(0, 10**6)[1]
-    assert attributes_to_combine(60, tables, [*terms.values(), further]) == list(range(20, 60))
+    assert attributes_to_combine(60, tables, [*terms.values(), further], 40) == list(range(20, 60))
 
 
 def test_effects_are_weighted_by_the_records_that_have_them() -> None:
@@ -38,5 +38,6 @@ def test_effects_are_weighted_by_the_records_that_have_them() -> None:
         200,
         tables | {place: each[0] for place, each in many.items()},
         [each[1] for each in chosen] + [each[1] for each in many.values()],
+        40,
     )
     assert found == [7, *range(100, 139)]

@@ -24,6 +24,9 @@ FLAT = 256
 """A histogram of more values than this is also counted in `BRANCHES` ranges, whose sums would drown in the noise of so
 many values."""
 BRANCHES = 64
+MOST_IN_A_LIST = 512
+"""The values of a long flat list have no order, so those that share a bin have nothing in common, and their effects
+cancel. So each gets its own bin, up to so many bins. Shrinkage takes care of the noise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,10 +63,10 @@ def each_its_own(domain: Domain) -> Binning:
 def by_records(domain: Domain, most: int, shares: Floats) -> Binning:
     """About `most` bins for estimated shares of all codes.
 
-    A taxonomy is divided node by node, always the one with most records. The codes of anything else are divided by
-    records, and refined by ranges of equal width: as many, or the square root of the number of values if that is more.
-    A value with at least the average share of a bin gets its own. Missing numbers, which have the last code, get a
-    separate bin.
+    A taxonomy is divided node by node, always the one with most records; every value of a long flat list gets its own
+    bin. The codes of anything else are divided by records, and refined by ranges of equal width: as many, or the square
+    root of the number of values if that is more. A value with at least the average share of a bin gets its own. Missing
+    numbers, which have the last code, get a separate bin.
     """
     values = value_count(domain)
     most = min(max(most, FEWEST_BINS), MOST_BINS)
@@ -71,25 +74,49 @@ def by_records(domain: Domain, most: int, shares: Floats) -> Binning:
     alone = share >= 1 / most
     by_mass = np.floor((np.cumsum(share) - share / 2) * most)
     begins = ((np.diff(by_mass) > 0) & (share[1:] > 1.5 / values)) | alone[1:] | alone[:-1]
-    if isinstance(domain, Tree) and not isinstance(domain, Ordered):
+    if isinstance(domain, Tree) and not _on_a_line(domain):
         begins = (begins & _inside_a_large_node(domain, share, most)) | _between_nodes(domain, share, most)
     else:
-        by_width = np.arange(values) // -(-values // min(max(most, isqrt(values)), MOST_BINS))
+        by_width = np.arange(values) // -(-values // _ranges(values, most))
         begins |= np.diff(by_width) > 0
     return _binning(domain, np.concatenate([[0], np.cumsum(begins)]), shares)
 
 
+def _ranges(values: int, most: int) -> int:
+    return min(max(most, isqrt(values)), MOST_BINS)
+
+
+def most_bins(domain: Domain, most: int) -> int:
+    """The most bins that a class table can have: by records, by width, and one for missing numbers, or all values of a
+    long flat list."""
+    if not is_binned(domain, most):
+        return domain.size
+    most = min(max(most, FEWEST_BINS), MOST_BINS)
+    more = _ranges(value_count(domain), most) + 1 if _on_a_line(domain) else MOST_IN_A_LIST
+    return min(domain.size, 2 * most + more)
+
+
+def _on_a_line(domain: Domain) -> bool:
+    return isinstance(domain, Ordered) or not isinstance(domain, Tree)
+
+
 def _nodes(tree: Tree, share: Floats, most: int) -> list[Node]:
     """The nodes of a cut: again and again, the node with most records is replaced by its children, if these are at most
-    `most` nodes then."""
+    `most` nodes then, or more if the node is a long flat list."""
     climb = np.concatenate([[0.0], np.cumsum(share)])
     cut = [tree.root]
     while True:
-        open_ = [node for node in cut if node.children and len(cut) - 1 + len(node.children) <= most]
+        open_ = [node for node in cut if node.children and len(cut) - 1 + len(node.children) <= _most(node, most)]
         if not open_:
             return sorted(cut, key=lambda node: node.low)
         largest = max(open_, key=lambda node: climb[node.high] - climb[node.low])
         cut = [node for node in cut if node is not largest] + list(largest.children)
+
+
+def _most(node: Node, most: int) -> int:
+    """How many nodes a cut may have after this node was replaced by its children."""
+    long_list = len(node.children) > most and not any(child.children for child in node.children)
+    return MOST_IN_A_LIST if long_list else most
 
 
 def _between_nodes(tree: Tree, share: Floats, most: int) -> npt.NDArray[np.bool_]:

@@ -1,23 +1,72 @@
-"""Which attributes are candidates for a combination: all of them, or in a wide table those with the largest effects.
+"""The candidates for a combination of attributes: single attributes, pairs, some triples, and larger ones step by step.
 
-Post-processing of paid answers. Pairs grow with the square of the attributes. Each pair costs time, and the more of
-them there are, the larger a residual must be to stand out from the noise of the choice. An attribute with a large
-effect of its own more often changes the effect of others, so a wide table loses little without the rest.
+Post-processing of paid answers. Pairs grow with the square of the attributes, triples with the cube. Each candidate
+costs time, and the more of them there are, the larger a residual must be to stand out from the noise of the choice. An
+attribute with a large effect of its own more often changes the effect of others, so a wide table loses little without
+the rest.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import prod
 
 import numpy as np
 
-from scumble.methods.diffgen.detail.measured import Table
+from scumble.methods.diffgen.detail.class_totals import class_totals
+from scumble.methods.diffgen.detail.combinations import Combination
+from scumble.methods.diffgen.detail.measured import Measured, Table
 from scumble.methods.diffgen.detail.terms import Term
 
-MOST_COMBINED = 40
-"""At most 780 pairs are compared."""
+MOST_IN_PAIRS, MOST_IN_TRIPLES = 40, 9
+"""At most 780 pairs and 84 triples are compared."""
+MOST_BINS, LARGEST_COMBINATION = 5, 128
+"""Attributes are combined in at most about so many bins each, and in at most so many combinations of bins."""
+BINS_ALONE = 20
+"""An attribute whose own effect differs from what was measured is a candidate, too, in about so many bins."""
+HEAD_STARTS_OF_TRIPLES = 2
+"""Triples contain the residuals of their pairs, in fewer bins. So one is chosen only if it exceeds the head start of
+adding nothing twice."""
 
 
-def attributes_to_combine(attributes: int, tables: Mapping[int, Table], terms: Sequence[Term]) -> list[int]:
-    """At most 40 of the attributes, by the mean range of the shifts that the terms of their tables have over classes.
+@dataclass(frozen=True, kw_only=True)
+class CombinationCandidate:
+    """A combination, and how many times it must exceed the head start of adding nothing."""
+
+    combination: Combination
+    head_starts: int = 1
+
+
+def candidate_combinations(
+    measured: Measured, chosen: Sequence[tuple[int, ...]], price: float
+) -> tuple[CombinationCandidate, ...]:
+    """All candidates, if combinations of these attributes were chosen before and `price` pays for the next one."""
+    everything = range(len(measured.names))
+    groups = [*((place,) for place in everything), *combinations(_to_combine(measured, MOST_IN_PAIRS), 2)]
+    for each in chosen:
+        groups += [tuple(sorted({*each, other})) for other in everything if len(each) > 1]
+    few = [measured.alone(place, _bins(measured, price, 2)) for place in everything]
+    fewer = [measured.alone(place, _bins(measured, price, 3)) for place in everything]
+    alone = [measured.alone(place, BINS_ALONE) for place in everything]
+    found = {
+        group: CombinationCandidate(
+            combination=alone[group[0]] if len(group) == 1 else _combined([few[place] for place in group])
+        )
+        for group in groups
+        if prod(len(few[place]) for place in group) <= LARGEST_COMBINATION
+    }
+    for group in combinations(_to_combine(measured, MOST_IN_TRIPLES), 3):
+        combination = _combined([fewer[place] for place in group])
+        found.setdefault(group, CombinationCandidate(combination=combination, head_starts=HEAD_STARTS_OF_TRIPLES))
+    return tuple(candidate for group, candidate in found.items() if group not in chosen)
+
+
+def _to_combine(measured: Measured, most: int) -> list[int]:
+    return attributes_to_combine(len(measured.names), measured.tables, measured.model.terms, most)
+
+
+def attributes_to_combine(attributes: int, tables: Mapping[int, Table], terms: Sequence[Term], most: int) -> list[int]:
+    """At most so many attributes, by the mean range of the shifts that the terms of their tables have over classes.
 
     The terms are in the order of the tables; further ones are ignored. An attribute without a table has no effect.
     """
@@ -26,4 +75,19 @@ def attributes_to_combine(attributes: int, tables: Mapping[int, Table], terms: S
         sizes = np.maximum(table.counts.sum(axis=2), 0).ravel()
         effects[place] = float(sizes @ np.ptp(term.shifts, axis=1)) / max(float(sizes.sum()), 1.0)
     largest_first = sorted(effects, key=lambda place: -effects[place])
-    return sorted(largest_first[:MOST_COMBINED])
+    return sorted(largest_first[:most])
+
+
+def _bins(measured: Measured, price: float, attributes: int) -> int:
+    """About how many bins each of several attributes should have: as in `best_bins`, their combinations are as many as
+    the square root of the information that the price gives."""
+    known = 2 * price * max(float(class_totals(measured.totals).sum()), 1.0) / len(measured.schema.classes)
+    return min(max(int(known ** (0.5 / attributes)), 2), MOST_BINS)
+
+
+def _combined(alone: Sequence[Combination]) -> Combination:
+    """Several attributes together, each in the bins that it has alone."""
+    return Combination(
+        places=tuple(place for each in alone for place in each.places),
+        bins=tuple(bins for each in alone for bins in each.bins),
+    )

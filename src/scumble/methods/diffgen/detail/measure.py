@@ -4,21 +4,15 @@ Every stage spends what `DetailSettings` planned for it. Between the stages, row
 far; they stand for the records wherever the model's mean predictions or a public limit are needed, at no price.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
-from math import log, prod
+from math import log
 from typing import Any
 
 import numpy as np
 
-from scumble.methods.diffgen.detail.binning import (
-    is_binned,
-    range_width,
-    value_shares,
-)
+from scumble.methods.diffgen.detail.binning import is_binned, range_width, value_shares
 from scumble.methods.diffgen.detail.calibration import calibrate, expected_slope
-from scumble.methods.diffgen.detail.candidates import attributes_to_combine
+from scumble.methods.diffgen.detail.candidates import candidate_combinations
 from scumble.methods.diffgen.detail.class_totals import NoisyTable, class_totals
 from scumble.methods.diffgen.detail.combinations import Combination
 from scumble.methods.diffgen.detail.counts import ClassTable, GroupCounts, ValueCounts
@@ -62,10 +56,6 @@ LEAST_INFORMATION, INFORMATION_PER_BIN = 600.0, 20.0
 group that much: an attribute that repeats an earlier one then adds nothing."""
 BINS_TO_CHOOSE_BY = 4
 """An attribute with more values is chosen by its residuals in about so many bins: sums of many records stand out."""
-BINS_TO_COMBINE, LARGEST_COMBINATION = 5, 128
-"""Attributes are combined in at most about so many bins each, and in at most so many combinations of bins."""
-BINS_ALONE = 20
-"""An attribute whose own effect differs from what was measured is a candidate, too, in about so many bins."""
 NO_FALSE_COMBINATION = 1.5
 """Adding no combination has a head start over all candidates by this many noise scales, on top of the logarithm of
 their number: without an interaction, a combination is added with a probability of about exp(-1.5)."""
@@ -253,40 +243,25 @@ class _Measuring(Measured):
         return table, self._deviation(spend)
 
     def _choose_combination(self, left: str) -> Combination | None:
-        everything = range(len(self.names))
-        combined = attributes_to_combine(len(self.names), self.tables, self.model.terms)
-        groups = [*((place,) for place in everything), *combinations(combined, 2)]
-        for each in self.chosen:
-            groups += [tuple(sorted({*each, other})) for other in everything if len(each) > 1]
         price = float(self.holder.plan.price(left)) / 2
-        few = [self.alone(place, self._bins_to_combine(price)) for place in everything]
-        alone = [self.alone(place, BINS_ALONE) for place in everything]
-        candidates = tuple(
-            alone[group[0]] if len(group) == 1 else _combined([few[place] for place in group])
-            for group in dict.fromkeys(groups)
-            if group not in self.chosen and prod(len(few[place]) for place in group) <= LARGEST_COMBINATION
-        )
+        candidates = candidate_combinations(self, self.chosen, price)
         if not candidates:
             return None
         bound = 2 * CERTAIN * self._changes
         choosing = CHOOSE_FURTHER if self.chosen else CHOOSE_COMBINATION
         scale = 2 * bound / float(self.holder.plan.price(choosing))
         head_start = scale * (log(len(candidates)) + NO_FALSE_COMBINATION)
-        classes = len(self.schema.classes)
+        noise = CERTAIN * self._changes * len(self.schema.classes) / price / 4
+        combinations = tuple(each.combination for each in candidates)
         handicaps = tuple(
-            int(head_start) + self.sampling_error(each) + int(CERTAIN * self._changes * len(each) * classes / price / 4)
-            for each in candidates
+            int(each.head_starts * head_start) + self.sampling_error(combination) + int(noise * len(combination))
+            for each, combination in zip(candidates, combinations, strict=True)
         )
-        query = ResidualChoice(model=self.model, candidates=candidates, handicaps=handicaps, optional=True)
+        query = ResidualChoice(model=self.model, candidates=combinations, handicaps=handicaps, optional=True)
         index = self.holder.choose_in_parts(query, spend=choosing)[0]
-        self.document.append({"chosen": [self.names[place] for place in places_of(candidates, index)]})
-        return candidates[index] if index < len(candidates) else None
-
-    def _bins_to_combine(self, price: float) -> int:
-        """About how many bins each of two attributes should have: as in `best_bins`, the combinations of two attributes
-        are as many as the square root of the information that the price gives."""
-        known = 2 * price * max(float(class_totals(self.totals).sum()), 1.0) / len(self.schema.classes)
-        return min(max(int(known**0.25), 2), BINS_TO_COMBINE)
+        chosen = combinations[index] if index < len(combinations) else None
+        self.document.append({"chosen": [self.names[place] for place in chosen.places] if chosen else []})
+        return chosen
 
     @property
     def _changes(self) -> int:
@@ -312,19 +287,6 @@ def scaled_terms(model: LogOddsModel, slope: float) -> LogOddsModel:
     """The model with all terms multiplied by a slope."""
     terms = tuple(replace(term, shifts=np.rint(term.shifts * slope).astype(np.int32)) for term in model.terms)
     return replace(model, terms=terms)
-
-
-def _combined(alone: Sequence[Combination]) -> Combination:
-    """Several attributes together, each in the bins that it has alone."""
-    return Combination(
-        places=tuple(place for each in alone for place in each.places),
-        bins=tuple(bins for each in alone for bins in each.bins),
-    )
-
-
-def places_of(candidates: Sequence[Combination], index: int) -> tuple[int, ...]:
-    """The attributes of a chosen candidate; none if it stands for adding none."""
-    return candidates[index].places if index < len(candidates) else ()
 
 
 def values_counted(schema: Schema, settings: DetailSettings) -> tuple[int, ...]:
