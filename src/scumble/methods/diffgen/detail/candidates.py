@@ -49,12 +49,11 @@ def candidate_combinations(
     fewer = [measured.alone(place, _bins(measured, price, 3)) for place in everything]
     alone = [measured.alone(place, BINS_ALONE) for place in everything]
     found = {
-        group: CombinationCandidate(
-            combination=alone[group[0]] if len(group) == 1 else _combined([few[place] for place in group])
-        )
+        group: CombinationCandidate(combination=_combined([few[place] for place in group]))
         for group in groups
         if prod(len(few[place]) for place in group) <= LARGEST_COMBINATION
     }
+    found |= {(place,): CombinationCandidate(combination=alone[place]) for place in everything}
     for group in combinations(_to_combine(measured, MOST_IN_TRIPLES), 3):
         combination = _combined([fewer[place] for place in group])
         found.setdefault(group, CombinationCandidate(combination=combination, head_starts=HEAD_STARTS_OF_TRIPLES))
