@@ -47,7 +47,8 @@ def test_the_expected_error_of_every_division_falls_as_information_grows(
         return
     less, more = (expected_error(each, values, shares, classes) for each in (information, factor * information))
     assert more <= less + 1e-12 and more >= 0
-    if shares.tables:
+    # With next to no information about a table, its error is all of its signal, to the last digit.
+    if shares.tables and information * shares.rest / shares.tables > 1e-3:
         assert more < less or less < 1e-9
 
 
