@@ -29,6 +29,44 @@ for _ in range(300):
 """
 
 
+LOST_ONCE = """
+import os, signal
+from scumble import interrupts
+
+def wait(caught):
+    try:
+        for _ in range(10**6):  # a signal arrives between two instructions
+            pass
+    except KeyboardInterrupt:
+        caught += 1
+    return caught
+
+with interrupts.handled():
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        caught = wait(0)
+    except KeyboardInterrupt:
+        caught = 1  # and lost: nobody reports it
+    assert caught == 1
+    try:
+        interrupts.resend()
+        again = wait(0)
+    except KeyboardInterrupt:
+        again = 1
+    assert again == 1, "a lost interruption was not sent again"
+    interrupts.report()
+    interrupts.resend()
+    assert wait(0) == 0, "a reported interruption was sent again"
+interrupts.resend()
+assert wait(0) == 0
+"""
+
+
+def test_an_interruption_is_sent_again_until_it_is_reported() -> None:
+    ended = subprocess.run([sys.executable, "-c", LOST_ONCE], capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 0 and not ended.stderr, ended
+
+
 def test_a_lost_interruption_is_sent_again_only_while_signals_are_handled() -> None:
     ended = subprocess.run([sys.executable, "-c", SENT_AGAIN], capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 0 and not ended.stderr, ended

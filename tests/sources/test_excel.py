@@ -99,7 +99,7 @@ def test_the_header_is_the_first_row_and_rows_without_values_are_no_records(tmp_
     assert [text for _, text in readings(path)] == ["1", "", "2"]
     assert [text for _, text in readings(path, "2024")] == ["", "", "z"]
     late = written(tmp_path / "late.xlsx", ("First", [[], ["x"], [1]]))
-    with pytest.raises(InputError, match=r"late.xlsx has no column names: its first row is empty\."):
+    with pytest.raises(InputError, match=r"late.xlsx::First has no column names: its first row is empty\."):
         check_columns(open_source(late), ["x"])
 
 

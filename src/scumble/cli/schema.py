@@ -21,7 +21,7 @@ from scumble.flows.plan import refuse_doubtful
 from scumble.flows.row_proposals import proposal_heading, propose
 from scumble.model.schema import Attribute
 from scumble.model.taxonomy import Tree
-from scumble.sources import CSVSource, Dialect, check_columns, open_source, readings
+from scumble.sources import CSVSource, Dialect, check_columns, check_dialect, open_source, readings
 
 schema_app = typer.Typer(help="Draft, check and convert schema files.", no_args_is_help=True)
 
@@ -38,6 +38,7 @@ def draft(
 ) -> None:
     """Draft a schema from a table. Every domain in the draft is marked unconfirmed and must be edited."""
     source = open_source(data, dialect=dialect)
+    check_dialect(dialect, source)
     note = " ".join(readings(source))
     if target is not None and target not in source.columns():
         hint = source.delimiter_hint([target]) if isinstance(source, CSVSource) else None
@@ -91,7 +92,9 @@ def check(
     if proposal is not None and proposal.exists():
         raise InputError(f"{proposal} exists already and is not overwritten. Give another --propose.")
     if data is not None:
-        check_columns(open_source(data, dialect=dialect), public.columns_read, person=public.person)
+        source = open_source(data, dialect=dialect)
+        check_dialect(dialect, source)
+        check_columns(source, public.columns_read, person=public.person)
     checked = check_rows(public, data, **asdict(dialect)) if data is not None and rows else None
     proposed = None if checked is None or proposal is None else propose(public, checked)
     if proposal is not None and checked is not None and proposed is not None:

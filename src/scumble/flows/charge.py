@@ -3,13 +3,11 @@
 Every run that ends after its charge ends here, in `reporting_charge`, which states one of the reasons in `Abort`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-
-import pyarrow as pa
 
 from scumble import interrupts
 from scumble.engines import ENGINES, Engine
@@ -21,7 +19,7 @@ from scumble.model.schema import Schema
 from scumble.privacy.fingerprint import fingerprint_of_sums, row_sums
 from scumble.privacy.ledger import Ledger
 from scumble.privacy.receipt import Receipt
-from scumble.sources import Source
+from scumble.sources import Source, interruptible
 
 Notify = Callable[[str], None]
 """Called with a sentence that the user should read at once."""
@@ -86,9 +84,7 @@ def aborting(reason: Abort) -> Iterator[None]:
 def _opened(engine: str, source: Source, schema: Schema, report: Progress, key: bytes) -> Iterator[Engine]:
     batches = source.batches(schema.columns_read, lambda done, total: report("reading rows", done, total))
     with aborting(Abort.SOURCE):
-        # What is no iterator are rows of a cluster, which counts them where they lie.
-        read = _interruptible(batches) if isinstance(batches, Iterator) else batches
-        rows = ENGINES[engine].open(read, schema, key=key)
+        rows = ENGINES[engine].open(interruptible(batches), schema, key=key)
     try:
         if schema.unit is Unit.REPLACE and rows.rows != schema.rows:
             raise InputError(
@@ -100,12 +96,6 @@ def _opened(engine: str, source: Source, schema: Schema, report: Progress, key: 
     finally:
         with interrupts.delayed():
             rows.close()
-
-
-def _interruptible(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        interrupts.check()
-        yield batch
 
 
 @dataclass(kw_only=True)

@@ -28,7 +28,7 @@ from scumble.model.guarantee import Unit
 from scumble.model.raw_value import ValueKind, canonical
 from scumble.model.schema import Attribute, Schema
 from scumble.model.values import Flaw, number_of, read_value
-from scumble.sources import Dialect, check_columns, malformed_records, open_source
+from scumble.sources import Dialect, check_columns, check_dialect, malformed_records, open_source
 
 PRIVATE = (
     "For the data owner only: these figures are computed from the rows without noise and are not covered by any "
@@ -96,7 +96,9 @@ def check_rows(
     `data` is anything that `release` reads. No ledger is opened and nothing is charged: do not publish the result.
     """
     public = schema_of(schema)
-    source = open_source(data, dialect=Dialect(delimiter=delimiter, encoding=encoding, multiline=multiline))
+    dialect = Dialect(delimiter=delimiter, encoding=encoding, multiline=multiline)
+    source = open_source(data, dialect=dialect)
+    check_dialect(dialect, source)
     check_columns(source, public.columns_read)
     tallies = [_Tally(attribute) for attribute in public.attributes]
     people = None if public.persons is None else PersonTally(public.persons)

@@ -21,7 +21,7 @@ from scumble.model.grid import Grid
 from scumble.model.release import Release
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Tree
-from scumble.sources import ArrowSource, Dialect, Source, check_columns, open_source
+from scumble.sources import ArrowSource, Dialect, Source, check_columns, check_dialect, open_source
 
 if TYPE_CHECKING:
     from scumble.mining.benchmark.sample import Sample
@@ -79,8 +79,10 @@ def evaluate(
     chosen = made.table_named(table)
     published, schema, public = training_sample(made, chosen), made.tables[chosen], public_schema(made)
     dialect = Dialect(delimiter=delimiter, encoding=encoding, multiline=multiline)
-    tested = None if test is None else code_rows(open_source(test, dialect=dialect), public)
+    tests = None if test is None else open_source(test, dialect=dialect)
     source = None if train is None else open_source(train, dialect=dialect)
+    check_dialect(dialect, *(each for each in (tests, source) if each is not None))
+    tested = None if tests is None else code_rows(tests, public)
     trained = None if source is None else code_rows(source, public)
     scored, raw = ClassScores(), ClassScores()
     if tested is not None and schema.target is not None:

@@ -33,7 +33,7 @@ from scumble.model.release import Release
 from scumble.privacy.ledger import Ledger
 from scumble.privacy.ledger_place import default_path
 from scumble.privacy.receipt import Receipt
-from scumble.sources import Dialect, Source, open_source
+from scumble.sources import Dialect, Source, check_dialect, open_source
 
 
 def join(
@@ -339,6 +339,7 @@ def _source(joint: PlannedAgreement, party: str, data: Any, dialect: Dialect, en
     if data is None:
         raise InputError(f"According to the agreement, {party} owns rows. Give its table with --data.")
     source = open_source(data, dialect=dialect, engine=engine)
+    check_dialect(dialect, source)
     check_before_reading(source, joint.schema, engine)
     return source
 

@@ -29,7 +29,7 @@ from scumble.model.local.noise_model import NoiseModel
 from scumble.model.notation import PLAIN
 from scumble.model.schema import Attribute, Outside
 from scumble.model.values import Flaw, read_value
-from scumble.sources import AS_FOUND, Dialect, check_columns, open_source
+from scumble.sources import AS_FOUND, Dialect, check_columns, check_dialect, open_source
 
 if TYPE_CHECKING:
     from scumble.mining.reconstruction.distributions import Distribution, Histogram
@@ -128,6 +128,7 @@ def _points(histogram: "Histogram") -> tuple[Point, ...]:
 def true_blocks(data: Any, noise: NoiseModel, dialect: Dialect = AS_FOUND) -> Iterator[dict[str, Any]]:
     """True rows, coded as they would be before perturbation; of each person only those that would be perturbed."""
     source = open_source(data, dialect=dialect)
+    check_dialect(dialect, source)
     read = reported_schema(noise)
     check_columns(source, read.columns_read)
     return (codes for codes, _ in coded_blocks(source, read))
@@ -170,6 +171,7 @@ def predict(
     a row is empty if it is missing.
     """
     source = open_source(data, dialect=dialect)
+    check_dialect(dialect, source)
     names = [feature.source_column for feature in model.features]
     label = model.target if model.target_column is None else model.target_column
     judged = [label] if label is not None and label in source.columns() else []

@@ -37,7 +37,7 @@ from scumble.model.release import BlurredRelease
 from scumble.model.schema import Outside, Schema
 from scumble.privacy.noise import KeyedWords, Keying, RowNumbers, SystemWords
 from scumble.privacy.perturber import perturb_block
-from scumble.sources import Dialect, Source, has_column, open_source
+from scumble.sources import Dialect, Source, check_dialect, has_column, open_source
 from scumble.sources.source import RowProgress
 
 BLOCK_ROWS = 1 << 17
@@ -214,7 +214,9 @@ def perturb(
     keying = _keying(keyed, secret)
     planned = perturbation_plan(noise, keying=keying)
     check_accepted(planned.guarantee, accept)
-    source = open_source(data, dialect=Dialect(delimiter=delimiter, encoding=encoding, multiline=multiline))
+    dialect = Dialect(delimiter=delimiter, encoding=encoding, multiline=multiline)
+    source = open_source(data, dialect=dialect)
+    check_dialect(dialect, source)
     read = reported_schema(noise)
     check_before_reading(source, read)
     if entity is not None and not has_column(source, entity):

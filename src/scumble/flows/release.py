@@ -36,7 +36,7 @@ from scumble.model.schema import Schema
 from scumble.privacy.holder import CentralHolder
 from scumble.privacy.noise import Noise, PaidNoise
 from scumble.privacy.receipt import Receipt
-from scumble.sources import Dialect, Source, check_columns, open_source
+from scumble.sources import Dialect, Source, check_columns, check_dialect, open_source
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -150,6 +150,7 @@ def release(
         check_accepted(planned.guarantee, accept)
         dialect = Dialect(delimiter=delimiter, encoding=encoding, multiline=multiline)
         source = open_source(data, dialect=dialect, engine=engine)
+        check_dialect(dialect, source)
         check_before_reading(source, public, engine)
         key = None if sign is None else read_signing_key(Path(sign))
         with staging(Path(out)) as stage, open_ledger(ledger, witness, new_ledger, notify) as opened:

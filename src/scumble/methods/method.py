@@ -67,7 +67,7 @@ class Params(BaseModel):
         try:
             super().__init__(**values)
         except ValidationError as error:
-            raise InputError(f"{self.method_name}: {wrong_parameter(error)} See `scumble release --help`.") from error
+            raise InputError(f"{self.method_name}: {wrong_parameter(error)} `--help` lists all parameters.") from error
 
     def __repr__(self) -> str:
         """The call that makes the same parameters, without defaults."""

@@ -38,7 +38,7 @@ from scumble.sources.excel import named_sheet, spreadsheet
 from scumble.sources.frames import ArrowSource, frame_source
 from scumble.sources.lazy_frames import lazy_source
 from scumble.sources.parquet import ParquetSource
-from scumble.sources.source import RowProgress, Source
+from scumble.sources.source import RowProgress, Source, interruptible
 from scumble.sources.spark import spark_files, spark_frame, to_spark
 from scumble.sources.spark_csv import SparkCSV
 from scumble.sources.statistics import statistics_file
@@ -54,7 +54,9 @@ __all__ = [
     "ParquetSource",
     "Source",
     "check_columns",
+    "check_dialect",
     "has_column",
+    "interruptible",
     "malformed_records",
     "open_source",
     "readings",
@@ -130,6 +132,22 @@ def readings(source: Source) -> list[str]:
     return [part.reading for part in _parts(source) if isinstance(part, CSVSource) and part.reading is not None]
 
 
+def check_dialect(dialect: Dialect, *sources: Source) -> None:
+    """Refuse a description of CSV files if none of the tables is one."""
+    if dialect == AS_FOUND or any(isinstance(part, CSVSource) for source in sources for part in _parts(source)):
+        return
+    raise InputError(
+        f"{_place(sources[0])} is not a CSV file. Leave out --delimiter, --encoding and --multiline: they describe CSV "
+        "files."
+    )
+
+
+def _place(source: Source) -> str:
+    """Where a table is, in messages: its file, with the sheet of a spreadsheet, or its name."""
+    place = getattr(source, "place", None)
+    return str(getattr(source, "path", source.name) if place is None else place)
+
+
 def malformed_records(source: Source) -> int:
     """Read all CSV files and count their malformed records. For the data owner only."""
     return sum(part.malformed() for part in _parts(source) if isinstance(part, CSVSource))
@@ -177,7 +195,7 @@ def _check_one(source: Source, wanted: Sequence[str], person: str | None) -> Non
     if isinstance(source, DictRows):
         return
     columns = source.columns()
-    where = getattr(source, "path", source.name)
+    where = _place(source)
     times = Counter(columns)
     repeated = sorted(name for name, number in times.items() if number > 1)
     found = [name for name in wanted if name in times]

@@ -4,6 +4,7 @@
 """
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from scumble.sources.source import RowProgress
 BLOCK_BYTES = 1 << 22
 FIRST_BYTES = 1 << 12
 LONGEST_HEADER = 1 << 20
+NOTE_FOR_EXCEL = re.compile(r'"?sep=.?"?', re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +85,11 @@ class CSVSource:
         return None
 
     def _header(self, delimiter: str | None) -> HeaderLine:
+        if self.quote is None and NOTE_FOR_EXCEL.fullmatch(self._first_line):
+            raise InputError(
+                f"{self.stream}: its first line is a note for Excel (sep=), not a header. Delete this line. The "
+                "delimiter is found in the header, or stated with --delimiter."
+            )
         try:
             return read_header(self._first_line, delimiter=delimiter, quote=self.quote)
         except csv.Error:

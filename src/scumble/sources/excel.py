@@ -50,6 +50,15 @@ class Spreadsheet:
     def name(self) -> str:
         return self.sheet or self.path.stem
 
+    @property
+    def place(self) -> str:
+        """The file and the sheet, for messages: which sheet was read is not obvious if none was named."""
+        with _refused(self):
+            from python_calamine import CalamineWorkbook
+
+            with CalamineWorkbook.from_path(str(self.path)) as book:
+                return f"{self.path}::{self.sheet or book.sheet_names[0]}"
+
     def columns(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self._header)
 

@@ -1,9 +1,11 @@
 """The interface of all sources of rows."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
 import pyarrow as pa
+
+from scumble import interrupts
 
 RowProgress = Callable[[int, int | None], None]
 """Called with how much was read and how much there is in total (None: unknown), in bytes or rows."""
@@ -28,3 +30,17 @@ class Source(Protocol):
 
     def batches(self, columns: Sequence[str], progress: RowProgress | None = None) -> Iterable[pa.RecordBatch]:
         """The named columns, batch by batch."""
+
+
+def interruptible(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+    """The same batches; an interruption that a library swallowed ends the reading before the next one.
+
+    Only iterators are wrapped. Other batches are rows of a cluster, which counts them where they lie.
+    """
+    return _checked(batches) if isinstance(batches, Iterator) else batches
+
+
+def _checked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        interrupts.check()
+        yield batch
