@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from faults import machine
+from faults import joint, machine
 from faults.invariants import Findings
 from faults.shim import KINDS, Plan
 from faults.world import SIGNALS, Ended, Launcher, World
@@ -134,5 +134,6 @@ def all_groups(launcher: Launcher, folder: Path, *, moments_each: int = 100) -> 
     for command in ("release", "perturb"):
         limits = tuple(Case(at=size, how={"file_limit": size}) for size in range(0, 120_000, 1500))
         groups.append(Group(command=command, fault="no file longer than n bytes", cases=limits))
+    groups += joint.groups(joint.calls_of_a_party(World(folder, launcher)))
     groups += machine.groups()
     return groups

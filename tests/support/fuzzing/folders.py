@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -115,6 +116,7 @@ def _changed_text(random: Random, content: bytes) -> bytes:
 
 def _read_ledger() -> Run:
     folder = Path("ledgers").absolute()
+    os.environ["SCUMBLE_WITNESS"] = str(folder / "witness.db")  # one of the files that are changed
 
     def run(data: bytes) -> None:
         shutil.rmtree(folder, ignore_errors=True)
@@ -140,10 +142,11 @@ def folder_targets(made: Path) -> Iterator[Target]:
         long_run=100_000,
         spliced=False,
     )
-    files = {path.name: path.read_bytes() for path in (made / "ledger").iterdir() if path.is_file()}
+    places = (*(made / "ledger").iterdir(), *(made / "data" / "scumble").glob("witness.db"))
+    files = {path.name: path.read_bytes() for path in places if path.is_file()}
     yield Target(
         name="ledger",
-        reads="ledger files: open, replay, show",
+        reads="ledger, its key and its witness: open, replay, show",
         seeds=[_case(**{name: base64.b64encode(content).decode() for name, content in files.items()})],
         mutate=_changed_ledger,
         prepare=_read_ledger,

@@ -157,11 +157,11 @@ def document(random: Random, data: bytes) -> bytes:
     except (ValueError, RecursionError):
         return changed_bytes(random, data)
     box = [tree]
-    for _ in range(random.choice((1, 1, 1, 2, 4))):
-        _change_value(random, box)
     try:
+        for _ in range(random.choice((1, 1, 1, 2, 4))):
+            _change_value(random, box)
         return json.dumps(box[0]).encode("utf-8", "surrogatepass")
-    except (ValueError, RecursionError):
+    except (ValueError, OverflowError, RecursionError):  # a number of too many digits, or too many levels
         return data
 
 
