@@ -113,6 +113,10 @@ class Interrupted(ScumbleError):
     exit_code = 5
 
 
+class PossiblyRecorded(ScumbleError):
+    """The disk failed while an entry was written to the ledger, or just after: it may have been recorded."""
+
+
 class MalformedEntry(ValueError):
     """An entry of a stored document is wrong. The reader of the document catches this and names the file."""
 

@@ -14,9 +14,9 @@ import pytest
 from command_line import SCHEMA, accounts, leftovers, people, release, scumble
 from fuzzing.network import DUE, NAMES, SESSION, Silent, frame
 
-from scumble import interrupts
+from scumble import interrupts, sources
 from scumble.engines.memory import MemoryEngine
-from scumble.errors import InputError
+from scumble.errors import InputError, ScumbleError
 from scumble.files import atomic_folder
 from scumble.files.schema_file import parse_schema
 from scumble.files.signature import read_public_key
@@ -26,6 +26,8 @@ from scumble.joint.network.wire import Ending, Kind, pack_farewell
 from scumble.locked_folders import locked_folder
 from scumble.mining.tree_model import TreeModel
 from scumble.privacy.ledger import Ledger
+from scumble.privacy.ledger_entries import Head
+from scumble.privacy.ledger_witness import Witness
 from scumble.sources import open_source
 
 
@@ -67,12 +69,26 @@ def test_neither_are_perturbed_records(folder: Path, unconfirmed: None) -> None:
     assert "is complete, but the disk did not confirm" in ended.error
 
 
+def test_a_table_that_can_no_longer_be_read_does_not_deny_its_release(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(source: object) -> list[str]:
+        raise InputError("people.csv cannot be read: Input/output error. Check the file.")
+
+    monkeypatch.setattr(sources, "readings", failing)
+    ended = release()
+    assert (ended.code, scumble("verify", "out").code) == (0, 0), ended.err
+
+
 def test_a_release_that_cannot_be_renamed_can_be_read_by_nobody_else(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     modes = []
+    rename = Path.rename
 
-    def failing(self: Path, target: Path) -> None:
+    def failing(self: Path, target: Path) -> Path:
+        if not self.is_dir():
+            return rename(self, target)
         modes.append(self.stat().st_mode & 0o777)
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
@@ -131,6 +147,31 @@ def test_a_signal_while_a_ceiling_is_raised_does_not_leave_open_whether_it_was(
     monkeypatch.setattr(Ledger, "grant", interrupted)
     ended = scumble("ledger", "grant", "people", "2", "--reason", "test")
     assert (ended.code, ended.out) == (0, "people: the ceiling is now 2.\n")
+    assert accounts(folder / "ledger.db")["people"]["ceiling"] == "2"
+
+
+def test_a_disk_that_fails_just_after_an_entry_was_written_does_not_deny_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = Witness.record
+
+    def failing(self: Witness, path: Path, head: Head, **how: Any) -> None:
+        if head.sequence > failing_after:
+            raise ScumbleError("The witness cannot be used: disk I/O error.")
+        record(self, path, head, **how)
+
+    failing_after = 1
+    monkeypatch.setattr(Witness, "record", failing)
+    ended = release()
+    assert (ended.code, (folder / "out").exists()) == (1, False)
+    assert "It may have been charged: see `scumble ledger show`." in ended.err
+    failing_after = 100
+    assert accounts(folder / "ledger.db")["people"]["spent"] == "1"
+    failing_after = 3
+    ended = scumble("ledger", "grant", "people", "2", "--reason", "test")
+    assert ended.code == 1
+    assert "The entry may have been recorded: see `scumble ledger show`." in ended.err
+    failing_after = 100
     assert accounts(folder / "ledger.db")["people"]["ceiling"] == "2"
 
 

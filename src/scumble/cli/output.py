@@ -4,13 +4,14 @@ import json
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
 
+from scumble.errors import ScumbleError
 from scumble.flows.progress import Progress as Report
 from scumble.model.dialect import Dialect
 
@@ -73,12 +74,16 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
 
 
 def print_readings(dialect: Dialect, *tables: str | Path | None, engine: str = "memory") -> None:
-    """Print how the CSV files that a command has read were read, as far as this was found in their headers."""
+    """Print how the CSV files that a command has read were read, as far as this was found in their headers.
+
+    The command has done its work: a file that can no longer be read does not make it fail.
+    """
     from scumble.sources import SPARK, open_source, readings
 
     for table in tables if engine != SPARK else ():
-        for line in [] if table is None else readings(open_source(table, dialect=dialect)):
-            print_text(line, err)
+        with suppress(ScumbleError, OSError):
+            for line in [] if table is None else readings(open_source(table, dialect=dialect)):
+                print_text(line, err)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from scumble import interrupts
 from scumble.engines import ENGINES, Engine
-from scumble.errors import Abort, ChargeOutcome, InputError, Interrupted, ScumbleError
+from scumble.errors import Abort, ChargeOutcome, InputError, Interrupted, PossiblyRecorded, ScumbleError
 from scumble.files.atomic_folder import Staging
 from scumble.flows.progress import Progress
 from scumble.model.guarantee import Guarantee, IntervalPrivacy, KAnonymity, Unit, Unproven
@@ -141,7 +141,7 @@ def reporting_charge() -> Iterator[Charge]:
     except KeyboardInterrupt:
         raise _stopped(charge) from None
     except ScumbleError as error:
-        if charge.receipt is not None or charge.others:
+        if charge.receipt is not None or charge.others or isinstance(error, PossiblyRecorded):
             error.charge = charge.outcome(error.abort or Abort.BUG)
         raise
     except (OSError, MemoryError) as error:

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from scumble.errors import PossiblyRecorded, ScumbleError
 from scumble.privacy.ledger_account import Reservation
 from scumble.privacy.ledger_entries import Entry, EntryChain
 from scumble.privacy.ledger_file import Origin, append, append_event, connect, explained, is_missing, replay
@@ -151,22 +152,29 @@ class OpenLedger:
 
         The witness records what was written before anybody can act on it, in place of a lost state if one is given.
         """
-        committed = False
-        with explained(self.path, self._busy_seconds):
-            self._connection.execute(f"BEGIN {kind}")
-            try:
-                replay(self._connection, self._chain)
-                before = self._chain.length
-                yield
-                self._connection.execute("COMMIT")
-                committed = True
-            finally:
-                if not committed:
-                    self._chain = EntryChain(self._key)
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-        if self._chain.length > before:
-            self._witness.record(self.path, self._chain.head, instead_of=instead_of)
+        committed = wrote = False
+        try:
+            with explained(self.path, self._busy_seconds):
+                self._connection.execute(f"BEGIN {kind}")
+                try:
+                    replay(self._connection, self._chain)
+                    before = self._chain.length
+                    yield
+                    wrote = self._chain.length > before
+                    self._connection.execute("COMMIT")
+                    committed = True
+                finally:
+                    if not committed:
+                        self._chain = EntryChain(self._key)
+                    if self._connection.in_transaction:
+                        self._connection.execute("ROLLBACK")
+            if wrote:
+                self._witness.record(self.path, self._chain.head, instead_of=instead_of)
+        except ScumbleError as error:
+            if not wrote:
+                raise
+            # A commit that failed may still be found in the write-ahead log by whoever opens the ledger next.
+            raise PossiblyRecorded(f"{error} The entry may have been recorded: see `scumble ledger show`.") from error
 
     def _append(self, kind: str, dataset: str, body: Mapping[str, Any]) -> Entry:
         return append(self._connection, self._chain, kind, dataset, body)
