@@ -18,6 +18,7 @@ from scumble.auditing.laws.methods import check_method
 from scumble.comparison.recipes import RECIPES
 from scumble.comparison.trials import CodedTable
 from scumble.engines.memory import MemoryEngine
+from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
 from scumble.methods.explore.documents import TABLES_FORMAT
 from scumble.methods.explore.known import Known
@@ -257,3 +258,9 @@ def test_released_at_the_command_line_and_read_back(tmp_path: Path) -> None:
     assert isinstance(read, RecordRelease)
     assert read.documents["tables"] == published.release.documents["tables"]  # type: ignore[attr-defined]
     assert (tmp_path / "made" / "tables.json").exists()
+
+
+def test_a_single_attribute_is_refused_before_the_charge() -> None:
+    schema = parse_schema("scumble: schema/1\nattributes:\n  x: {numeric: {low: 0, high: 4, step: 1}}\n")
+    with pytest.raises(InputError, match="explore measures pairs of attributes, and the schema has one"):
+        ExploreMethod().plan(schema, Explore(epsilon="1"))

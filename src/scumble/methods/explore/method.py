@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from scumble.errors import InputError
 from scumble.methods.explore.spends import planned_spends
 from scumble.methods.method import BudgetParams
 from scumble.model.plan import Plan
@@ -44,6 +45,10 @@ class ExploreMethod:
     transcribed: ClassVar[tuple[dict[str, Any], ...]] = ({"delta": "1e-9"},)
 
     def plan(self, schema: Schema, parameters: Explore) -> Plan:
+        if len(schema.attributes) == 1:
+            raise InputError(
+                "explore measures pairs of attributes, and the schema has one attribute. Describe another."
+            )
         guarantee = guarantee_for(epsilon=parameters.epsilon, delta=parameters.delta, unit=schema.unit)
         return Plan(
             guarantee=guarantee,
