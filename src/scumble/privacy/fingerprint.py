@@ -3,8 +3,8 @@
 Its purpose is to detect a mistake: the same people charged to a second account under another name. It does not protect
 against an adversary who knows the key and constructs rows with equal sums, nor against anybody who changes a single
 cell, which makes a different table. It is computed from coded rows, so the same file under other intervals or another
-order of leaves has another fingerprint. The key is kept in the ledger; without it a fingerprint reveals nothing about
-the rows.
+order of leaves has another fingerprint. The key is kept apart from the ledger; without it a fingerprint reveals nothing
+about the rows.
 
 Algorithm: Zobrist hashing of a multiset. Each code of each column has two random 64-bit numbers (lanes), derived from
 the key. The hash of a row is the sum of the numbers of its codes, with each lane mixed by a finalizer; the hash of the
