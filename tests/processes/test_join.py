@@ -170,7 +170,7 @@ def test_an_owner_whose_budget_is_spent_ends_all_and_can_be_granted_more(process
     ended = run(processes, tmp_path)
     assert (ended["south"]["code"], "ceiling" in ended["south"]["err"]) == (3, True)
     for name in ("north", "east"):
-        assert (ended[name]["code"], "south could not continue" in ended[name]["err"]) == (1, True), ended
+        assert (ended[name]["code"], "south cannot be charged" in ended[name]["err"]) == (1, True), ended
         assert not (tmp_path / f"out-{name}").exists()
     assert scumble("ledger", "grant", "south", "2", "--reason", "jointly", "--ledger", tmp_path / "south.db").code == 0
     ended = run(processes, tmp_path, OWNERS, "--resume")
