@@ -41,6 +41,7 @@ BEFORE = {
     "methods/diffgen/algorithm_1.py": {"published_spends"},
     "methods/diffgen/cell_bounds.py": {"most_cells", "leaf_cells"},
     "methods/diffgen/parameters.py": {"DiffGen._fit_together"},
+    "methods/explore/method.py": {"ExploreMethod.plan"},
     "methods/mdav/mdav.py": {"check_group_size"},
     "methods/mdav/method.py": {"ExactSums.sensitivity", "MDAVMethod.plan"},
     "methods/mdav/queries.py": {"GroupSums.sensitivity"},
