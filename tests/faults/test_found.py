@@ -18,6 +18,7 @@ from scumble import interrupts, sources
 from scumble.engines.memory import MemoryEngine
 from scumble.errors import InputError, ScumbleError
 from scumble.files import atomic_folder
+from scumble.files.atomic_folder import Staging
 from scumble.files.schema_file import parse_schema
 from scumble.files.signature import read_public_key
 from scumble.flows.mine import predict
@@ -67,6 +68,27 @@ def test_neither_are_perturbed_records(folder: Path, unconfirmed: None) -> None:
     ended = scumble("perturb", "people.csv", "--schema", "schema.yaml", "--epsilon", "2", "--out", "out")
     assert (ended.code, scumble("verify", "out").code) == (1, 0)
     assert "is complete, but the disk did not confirm" in ended.error
+
+
+@pytest.mark.parametrize(
+    ("when", "said"), [("before", "No release was made."), ("after", "The release out is complete.")]
+)
+def test_an_interrupted_perturbation_says_whether_its_folder_is_there(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, when: str, said: str
+) -> None:
+    publish = Staging.publish
+
+    def interrupted(self: Staging) -> None:
+        if when == "after":
+            publish(self)
+        os.kill(os.getpid(), signal.SIGTERM)
+        if when == "before":
+            interrupts.check()
+
+    monkeypatch.setattr(Staging, "publish", interrupted)
+    ended = scumble("perturb", "people.csv", "--schema", "schema.yaml", "--epsilon", "2", "--out", "out")
+    assert (ended.code, ended.error) == (1, f"Interrupted. {said}")
+    assert (folder / "out").exists() is (when == "after")
 
 
 def test_a_table_that_can_no_longer_be_read_does_not_deny_its_release(

@@ -18,8 +18,8 @@ from typing import Any
 from scumble import interrupts
 from scumble.engines.coding import Codes, code_entities
 from scumble.engines.first_rows import FirstRows
-from scumble.errors import InputError
-from scumble.files.atomic_folder import staging
+from scumble.errors import ChargeOutcome, InputError
+from scumble.files.atomic_folder import Staging, staging
 from scumble.files.perturbed_table import write_blurred
 from scumble.files.release_folder import write_release
 from scumble.flows.charge import check_accepted
@@ -225,6 +225,7 @@ def perturb(
     rows = RowNumbers()
     stated = {**strength, "keyed": keying}
     with staging(Path(out)) as stage:
+        interrupts.follow_charge(lambda: _outcome(stage, Path(out)))
         blocks = (
             perturb_block(
                 noise, codes, words=words, entities=names, occurrences=None if names is None else rows.number(names)
@@ -242,8 +243,15 @@ def perturb(
             records=write_blurred(stage.folder / "table.csv", noise, blocks),
         )
         write_release(made, stage.folder, {})
-        stage.publish()
+        with interrupts.delayed():
+            stage.publish()
     return Perturbed(folder=Path(out), release=made, seconds=time.perf_counter() - began)
+
+
+def _outcome(stage: Staging, out: Path) -> ChargeOutcome:
+    """What an interruption reports: there is no charge, but the folder may be complete."""
+    made = f"The release {out} is complete." if stage.published else "No release was made."
+    return ChargeOutcome(has_ledger=False, others=made)
 
 
 def _keying(keyed: str | None, secret: bytes | None) -> Keying | None:

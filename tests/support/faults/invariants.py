@@ -20,6 +20,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import duckdb
 from command_line import people
 
 import scumble
@@ -30,6 +31,8 @@ from scumble.locked_folders import GRACE_SECONDS
 
 CANARY = "canary-of-row"
 """In a column of the table that no schema mentions: nothing may contain it."""
+EMPTY_BYTES = 12288
+"""The headers of a database of DuckDB, which are written before any row."""
 INPUTS = ("people.csv", "schema.yaml")
 LOST, OVERSPENT, TORN, LEFTOVER, UNTRUE, NEXT, HUNG = (
     "lost charge",
@@ -150,9 +153,19 @@ def check_leftovers(findings: Findings, folder: Path, *, killed: bool) -> None:
                 findings.expect(killed, LEFTOVER, f"{name} was left behind")
                 findings.expect(path.stat().st_mode & 0o077 == 0, LEFTOVER, f"{name} can be read by others")
             if path.is_file() and path.is_relative_to(folder / "scratch") and path.stat().st_size:
-                findings.add(LEFTOVER, f"{name} was left behind")
+                findings.expect(killed and _is_empty_database(path), LEFTOVER, f"{name} was left behind")
         except FileNotFoundError:
             continue
+
+
+def _is_empty_database(path: Path) -> bool:
+    """Whether a file is a database of DuckDB without tables: one that was created and not yet unlinked."""
+    try:
+        with duckdb.connect(str(path), read_only=True) as database:
+            (tables,) = database.execute("SELECT count(*) FROM duckdb_tables()").fetchone() or (1,)
+    except duckdb.Error:
+        return path.read_bytes() == b"blat" or path.stat().st_size <= EMPTY_BYTES  # Python tries the folder with this
+    return tables == 0
 
 
 def age_leftovers(folder: Path) -> None:

@@ -138,7 +138,7 @@ class World:
         again = self.run(*again_words)
         after = self.account(findings)
         charged = len(after.charges - before.charges) - (again["code"] == 0)
-        self._check_again(findings, again, charged=charged)
+        self._check_again(findings, again, charged=charged, engine=engine)
         if looked is not None:
             findings.expect(looked.charges <= after.charges, LOST, "an entry that was there is gone")
             findings.expect(len(looked.charges - before.charges) == charged, LOST, f"{looked} became {after}")
@@ -155,13 +155,13 @@ class World:
         check_leftovers(findings, self.folder, killed=False)
         return findings, ended
 
-    def _check_again(self, findings: Findings, again: Ended, *, charged: int) -> None:
+    def _check_again(self, findings: Findings, again: Ended, *, charged: int, engine: str) -> None:
         """The next run is refused if the failed one was charged; with a new ceiling it works."""
         expected = 3 if charged else 0
         findings.expect(again["code"] == expected, NEXT, f"{again['code']} instead of {expected}: {again['err']}")
         if again["code"] == 3:
             self.room_for(1, findings)
-            _, words = self.release_words()
+            _, words = self.release_words(engine)
             last = self.run(*words)
             findings.expect(last["code"] == 0, NEXT, f"after a grant: {last['code']}: {last['err']}")
 
