@@ -115,7 +115,7 @@ def test_two_copies_that_are_used_at_once_are_noticed(path: Path, tmp_path: Path
     other = copy(path, tmp_path / "backup")
     with Ledger.open(path) as one, Ledger.open(other) as two:
         charge(one)
-        with pytest.raises(CheckError, match="a copy that was used at the same time"):
+        with pytest.raises(ScumbleError, match="a copy that was used at the same time"):
             charge(two, epsilon="1/4")
 
 
