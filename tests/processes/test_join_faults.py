@@ -176,7 +176,7 @@ def test_a_run_that_is_interrupted_repeatedly_finishes_under_one_charge(processe
     check_resumed(tmp_path, resume(processes, tmp_path), before)
 
 
-@pytest.mark.parametrize("call", [1, 2, 6, 30, 61, 120])
+@pytest.mark.parametrize("call", [2, 3, 6, 30, 61, 120])
 def test_a_flipped_bit_ends_the_run_everywhere_and_it_can_be_resumed(
     processes: Launcher, tmp_path: Path, call: int
 ) -> None:
@@ -189,7 +189,7 @@ def test_a_flipped_bit_ends_the_run_everywhere_and_it_can_be_resumed(
         assert "Traceback" not in end["err"]
         assert "--resume" in end["err"] and "The charge stands" in end["err"]
         assert not (tmp_path / f"out-{name}").exists()
-    words = "Nothing was shared" if call < 3 else "No answer of this step was used"
+    words = "Nothing was shared" if call < 4 else "No answer of this step was used"
     assert any(words in end["err"] for end in ended.values()), ended
     before = [answers(tmp_path, name) for name in OWNERS]
     check_resumed(tmp_path, resume(processes, tmp_path), before)
@@ -317,6 +317,28 @@ def test_other_rows_are_refused_when_a_run_is_resumed(processes: Launcher, tmp_p
     check_lost(tmp_path, ended, "north")
     table.write_text(rows)
     check_resumed(tmp_path, resume(processes, tmp_path), [answers(tmp_path, name) for name in OWNERS])
+
+
+def test_other_sources_are_refused_when_a_run_is_resumed(processes: Launcher, tmp_path: Path) -> None:
+    agree(tmp_path)
+    killed(processes, tmp_path, {"at": KEEP, "call": 1}, "east")
+    path = tmp_path / "out-north.state" / "state.json"
+    text = path.read_text()
+    path.write_text(text.replace(json.loads(text)["sources"], "0" * 64))
+    ended = resume(processes, tmp_path)
+    assert (ended["north"]["code"], "other sources than these" in ended["north"]["err"]) == (2, True), ended
+    check_lost(tmp_path, ended, "north")
+    path.write_text(text)
+    check_resumed(tmp_path, resume(processes, tmp_path), [answers(tmp_path, name) for name in OWNERS])
+
+
+def test_a_table_that_lacks_a_column_is_refused_before_connecting(processes: Launcher, tmp_path: Path) -> None:
+    agree(tmp_path)
+    lines = (tmp_path / "south.csv").read_text().splitlines()
+    (tmp_path / "south.csv").write_text("".join(line.split(",", 1)[1] + "\n" for line in lines))
+    ended = processes.play(tmp_path, party("south"))["south"]
+    assert (ended["code"], "different columns of the same people" in ended["err"]) == (2, True), ended
+    assert ended["seconds"] < 20 and accounts(tmp_path / "south.db") == {}
 
 
 def test_another_ledger_is_refused_when_a_run_is_resumed(processes: Launcher, tmp_path: Path) -> None:

@@ -7,13 +7,13 @@ scenario is a folder to work in and parties, each `{"name": ..., "words": [...]}
 - `trap`: `{"at": "module:Class.function", "call": n, "when": "before" | "after", "do": [...]}`, what happens at the
   n-th call (counted from 0): `note` writes the arguments to NAME.note, `kill` kills the process, `stop` freezes it,
   `flip` flips a bit of the result (with `when` `after`),
-  `sleep` lets it send nothing but heartbeats, `fill` limits file sizes as a full disk would, `interrupt` sends SIGINT.
+  `sleep` lets it send nothing but heartbeats, `fill` makes writes fail as a full disk would, `interrupt` sends SIGINT.
 """
 
+import errno
 import importlib
 import json
 import os
-import resource
 import signal
 import sys
 import tempfile
@@ -30,7 +30,6 @@ import scumble.cli.join
 import scumble.flows.join
 import scumble.privacy.measurements
 from scumble.cli import main
-from scumble.joint.session.state import ANSWERS
 
 PATIENCE = 100.0
 
@@ -78,9 +77,13 @@ def spring(name: str, trap: dict[str, Any], arguments: tuple[Any, ...]) -> None:
             case "sleep":
                 time.sleep(PATIENCE)
             case "fill":
-                answers = next(Path().glob(f"*{name}*.state")) / ANSWERS
-                full = answers.stat().st_size + 10 if answers.exists() else 10
-                resource.setrlimit(resource.RLIMIT_FSIZE, (full, full))
+                write = os.write
+
+                def write_some(descriptor: int, content: bytes, write: Any = write) -> int:
+                    write(descriptor, content[:10])
+                    raise OSError(errno.ENOSPC, "No space left on device")
+
+                os.write = write_some  # type: ignore[assignment]
 
 
 def start(party: dict[str, Any], folder: str, late: float) -> int:

@@ -12,7 +12,7 @@ from scumble.files.kinds import kind_of
 from scumble.files.release_folder import file_hash, manifest_hash, manifest_text, read_manifest, read_release
 from scumble.files.signature import SIGNATURE
 from scumble.foreign.files import LARGEST_DOCUMENT, inside, read_text
-from scumble.model.guarantee import ApproxDP, IntervalPrivacy, LocalDP
+from scumble.model.guarantee import ApproxDP, IntervalPrivacy, JointDP, LocalDP
 from scumble.model.release import Release
 
 
@@ -59,7 +59,7 @@ def _check_contents(folder: Path, manifest: Mapping[str, Any], release: Release)
         yield f"the parts of {division.whole.label!r} add up to what was reserved for it"
     guarantee, unit = release.plan.guarantee, release.plan.unit
     known = {guarantee.sentence}
-    if isinstance(guarantee, LocalDP | IntervalPrivacy):
+    if isinstance(guarantee, LocalDP | IntervalPrivacy | JointDP):
         known.update(guarantee.earlier_sentences)
     if manifest["guarantee"]["sentence"] not in known or (manifest["unit"], release.schema.unit) != (unit, unit):
         raise CheckError("The guarantee's sentence, numbers and unit do not agree. Do not trust this folder.")

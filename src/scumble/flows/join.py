@@ -26,6 +26,7 @@ from scumble.flows.progress import Progress
 from scumble.flows.release import check_before_reading
 from scumble.joint.network.certificates import KEY_FILE
 from scumble.joint.network.connection import PartyLost
+from scumble.joint.protocol.consistency import PartiesDiffer
 from scumble.joint.session.agreement import Address
 from scumble.joint.session.attempt import Attempt, holder_from_log
 from scumble.joint.session.state import State, open_state
@@ -33,7 +34,13 @@ from scumble.model.release import Release
 from scumble.privacy.ledger import Ledger
 from scumble.privacy.ledger_place import default_path
 from scumble.privacy.receipt import Receipt
-from scumble.sources import Dialect, Source, check_dialect, open_source
+from scumble.sources import Dialect, Source, check_dialect, has_column, open_source
+
+DIFFERENT_COLUMNS = (
+    "In a joint release every owner has all columns of the schema, for people of its own. Owners with different columns"
+    " of the same people cannot release them jointly: their rows would first have to be linked, which no part of "
+    "scumble does privately."
+)
 
 
 def join(
@@ -282,7 +289,7 @@ def _make_release(
             refusal = None if owner is None else _refusal(owner)
             try:
                 attempt.agree_to_charge(refusal)
-            except PartyLost:
+            except (PartyLost, PartiesDiffer):
                 charge.others = perhaps
                 raise
             charge.others = perhaps
@@ -340,7 +347,11 @@ def _source(joint: PlannedAgreement, party: str, data: Any, dialect: Dialect, en
         raise InputError(f"According to the agreement, {party} owns rows. Give its table with --data.")
     source = open_source(data, dialect=dialect, engine=engine)
     check_dialect(dialect, source)
-    check_before_reading(source, joint.schema, engine)
+    absent = [name for name in joint.schema.columns_read if not has_column(source, name)]
+    try:
+        check_before_reading(source, joint.schema, engine)
+    except InputError as error:
+        raise InputError(f"{error} {DIFFERENT_COLUMNS}") if absent else error from None
     return source
 
 

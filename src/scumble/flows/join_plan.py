@@ -19,6 +19,7 @@ from scumble.joint.holder import joint_plan
 from scumble.joint.network.certificates import check_dates, make_key, read_certificate
 from scumble.joint.protocol.roles import default_threshold
 from scumble.joint.session.agreement import Agreement, agreement_from, read_agreement
+from scumble.joint.session.sources import source_hash
 from scumble.methods import Method, Params, method_and_parameters, method_named
 from scumble.methods.persons import plan_release, run_release
 from scumble.model.guarantee import Unit
@@ -49,8 +50,12 @@ class PlannedAgreement:
         return self.agreement.schema_
 
     def fields(self) -> dict[str, str]:
-        """Hashes of the version of scumble and of the plan, which the parties compare along with the agreement."""
-        facts = {"the version of scumble": version("scumble"), "the plan that follows": self.plan.to_json()}
+        """Hashes that the parties compare along with the agreement: the version and sources of scumble, the plan."""
+        facts = {
+            "the version of scumble": version("scumble"),
+            "the sources of scumble": source_hash(),
+            "the plan that follows": self.plan.to_json(),
+        }
         return {name: hashlib.sha256(json.dumps(fact).encode()).hexdigest() for name, fact in facts.items()}
 
     def run(self, holder: Holder) -> Release:

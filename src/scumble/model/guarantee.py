@@ -144,8 +144,24 @@ class JointDP:
         difference = self.unit.sentence if self.protects is None else self.protects.sentence_at_one_owner
         return (
             f"({budget_text(self.epsilon)}, {float(self.delta):.1e})-differentially private when {difference}, also "
+            f"against any {self.coalition} of the computing parties, if all parties follow the protocol (semi-honest "
+            "security) and under computational assumptions (pseudo-random functions, TLS). For a person with rows at "
+            "several owners, the epsilons add up."
+        )
+
+    @property
+    def earlier_sentences(self) -> tuple[str, ...]:
+        """The wording of releases up to version 0.1, which did not name the assumptions."""
+        difference = self.unit.sentence if self.protects is None else self.protects.sentence_at_one_owner
+        earlier = (
+            f"({budget_text(self.epsilon)}, {float(self.delta):.1e})-differentially private when {difference}, also "
             f"against any {self.coalition} of the computing parties that follow the protocol."
-        ) + ("" if self.protects is None else " For a person with rows at several owners, the epsilons add up.")
+        )
+        return (
+            earlier
+            if self.protects is None
+            else f"{earlier} For a person with rows at several owners, the epsilons add up.",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,11 @@
 """Connections between parties: which certificates are accepted, which frames are refused, and that every wait ends."""
 
+import asyncio
 import os
 import pickle
 import random
+import socket
+import ssl
 import struct
 import threading
 import time
@@ -19,6 +22,7 @@ from scumble.demo.delaying_proxy import DelayingProxy
 from scumble.demo.rehearsal import free_addresses
 from scumble.errors import InputError, ScumbleError
 from scumble.files.schema_file import parse_schema, schema_data
+from scumble.joint.network import doorkeeper, handshake
 from scumble.joint.network.certificates import make_key
 from scumble.joint.network.connection import PartyLost
 from scumble.joint.network.handshake import Absent
@@ -273,10 +277,59 @@ def test_a_right_certificate_with_another_number_is_refused(town: Town) -> None:
     assert any("says it is party 2, but its certificate is that of party 1" in text for text in notices)
 
 
-def test_a_caller_without_a_certificate_is_rejected(town: Town) -> None:
-    import socket
-    import ssl
+def test_idle_strangers_hold_few_connections_for_a_short_time(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Strangers open many sockets and say nothing. Most are closed at once, the rest after the handshake's deadline."""
+    monkeypatch.setattr(doorkeeper, "HANDSHAKE_SECONDS", 2.0)
+    patient = town.changed(deadlines={"start": 60})
+    north = start(town, "north", agreement=patient)
+    address = Address.parse(town.agreement.parties["north"].address)
+    strangers = []
+    for _ in range(60):
+        for _ in range(100):
+            try:
+                strangers.append(socket.create_connection((address.host, address.port), timeout=30))
+                break
+            except ConnectionRefusedError:  # north does not listen yet
+                time.sleep(0.05)
+    others = [start(town, name, agreement=patient) for name in ("south", "east")]
+    assert [each.recv(1) for each in strangers] == [b""] * 60, "all are closed, although they never said anything"
+    assert [each.wait(60).result for each in (north, *others)] == [30, 30, 30]
+    for each in strangers:
+        each.close()
 
+
+def test_handshakes_are_limited_in_total_and_for_each_address() -> None:
+    async def play() -> tuple[int, int]:
+        where = free_addresses(1)[0]
+        door = doorkeeper.Doorkeeper(where, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), never)
+        await door.open()
+        connections = [await asyncio.open_connection(where.host, where.port) for _ in range(40)]
+        while door.turned_away + door._pending.total() < 40:
+            await asyncio.sleep(0.01)
+        counted = door._pending.total(), door.turned_away
+        door.close()
+        for _, writer in connections:
+            writer.transport.abort()
+        await asyncio.sleep(0.1)
+        return counted
+
+    async def never(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        raise AssertionError
+
+    assert asyncio.run(play()) == (16, 24)
+
+
+def test_a_party_that_waits_says_for_whom(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(handshake, "FIRST_REPORT_SECONDS", 0.3)
+    notices: list[str] = []
+    start(town, "south", agreement=town.changed(deadlines={"start": 3}), notify=notices.append).wait()
+    (waiting,) = notices
+    south, north = (town.agreement.parties[name].address for name in ("south", "north"))
+    assert waiting.startswith(f"Waiting for north at {north} (")
+    assert waiting.endswith(f", east, which has not called {south} yet.")
+
+
+def test_a_caller_without_a_certificate_is_rejected(town: Town) -> None:
     north = start(town, "north", agreement=town.changed(deadlines={"start": 3}))
     time.sleep(0.5)
     address = Address.parse(town.agreement.parties["north"].address)

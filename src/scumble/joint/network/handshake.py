@@ -16,10 +16,13 @@ from typing import Any
 from scumble.errors import InputError, ScumbleError
 from scumble.joint.network.certificates import certificate_bytes, check_key
 from scumble.joint.network.connection import Disagreement, Link, MessageObserver, PartyLost
+from scumble.joint.network.doorkeeper import Doorkeeper
 from scumble.joint.network.wire import Ending, FrameError, Kind, pack_greeting, unpack_greeting
 from scumble.joint.session.agreement import Address, Agreement, differing_fields
 
 RETRY_SECONDS = 0.2
+FIRST_REPORT_SECONDS, NEXT_REPORT_SECONDS = 5.0, 30.0
+"""When a party that waits for others says for whom, and how often."""
 MOST_CLOSED_CONNECTIONS = 5
 """After this many closed connections, a party with the right certificate is taken to reject ours."""
 LINGER_SECONDS = 1.5
@@ -62,6 +65,7 @@ class Connector:
         check_key(key, agreement.parties[party].certificate)
         self._contexts = {server: self._context(server, party, key) for server in (True, False)}
         self._failure: ScumbleError | None = None
+        self._problems: dict[int, str] = {}
         self.links: dict[int, Link] = {}
 
     def _context(self, server: bool, party: str, key: Path) -> ssl.SSLContext:
@@ -85,14 +89,13 @@ class Connector:
         """Wait until all parties are connected and have the same agreement."""
         deadline = time.monotonic() + self._agreement.deadlines.start
         lower, higher = range(self._party), range(self._party + 1, len(self._names))
-        server = None
+        door = Doorkeeper(self._listen, self._contexts[True], self._accept)
         try:
             if higher:
-                server = await self._serve()
+                await door.open()
             await self._connect_all([*(self._call(peer, deadline) for peer in lower), self._wait_for_links(deadline)])
         finally:
-            if server is not None:
-                server.close()
+            door.close()
 
     async def _connect_all(self, work: list[Coroutine[Any, Any, None]]) -> None:
         """Wait for all connections. If agreements differ, linger briefly so that every party learns of it."""
@@ -106,24 +109,16 @@ class Connector:
         finally:
             await cancel(tasks)
 
-    async def _serve(self) -> asyncio.Server:
-        where = self._listen
-        try:
-            return await asyncio.start_server(
-                self._accept, where.host, where.port, ssl=self._contexts[True], ssl_handshake_timeout=10
-            )
-        except OSError as error:
-            raise ScumbleError(
-                f"Cannot listen at {where}: {error.strerror or error}. Stop any other run that uses this address, or "
-                "give a free one with --listen or in the agreement."
-            ) from error
-
     async def _wait_for_links(self, deadline: float) -> None:
+        report = time.monotonic() + FIRST_REPORT_SECONDS
         while len(self.links) < len(self._names) - 1:
             if self._failure is not None:
                 raise self._failure
+            missing = [party for party in range(len(self._names)) if party not in {*self.links, self._party}]
+            if time.monotonic() > report:
+                self._notify(f"Waiting for {', '.join(map(self._absence, missing))}.")
+                report = time.monotonic() + NEXT_REPORT_SECONDS
             if time.monotonic() > deadline:
-                missing = [party for party in range(len(self._names)) if party not in {*self.links, self._party}]
                 raise Absent(
                     f"{' and '.join(self._names[party] for party in missing)} did not connect within "
                     f"{self._agreement.deadlines.start} seconds. Start all parties at about the same time, and check "
@@ -136,6 +131,13 @@ class Connector:
                     raise link.loss
             await asyncio.sleep(0.02)
 
+    def _absence(self, party: int) -> str:
+        """A party that is not connected, and what is known about the reason."""
+        name = self._names[party]
+        if party > self._party:
+            return f"{name}, which has not called {self._listen} yet"
+        return f"{name} at {self._agreement.parties[name].address} ({self._problems.get(party, 'no answer yet')})"
+
     async def _call(self, peer: int, deadline: float) -> None:
         """Connect to a party with a lower number; retry until it answers."""
         address = Address.parse(self._agreement.parties[self._names[peer]].address)
@@ -147,7 +149,8 @@ class Connector:
                 )
             except ssl.SSLCertVerificationError as error:
                 raise self._wrong_certificate(peer) from error
-            except (OSError, TimeoutError):
+            except (OSError, TimeoutError) as error:
+                self._problems[peer] = getattr(error, "strerror", None) or str(error) or "no answer"
                 await asyncio.sleep(RETRY_SECONDS)
                 continue
             if _certificate(writer) != self._pinned[peer]:

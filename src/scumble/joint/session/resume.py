@@ -18,6 +18,7 @@ from scumble.joint.network.mesh import Mesh
 from scumble.joint.protocol.consistency import PartiesDiffer, parties_that_differ
 from scumble.joint.protocol.roles import Roles
 from scumble.joint.protocol.session_keys import SessionKeys, exchange_keys
+from scumble.joint.session.sources import source_hash
 from scumble.joint.session.state import RecordedAnswer, State, chained
 from scumble.privacy.noise import secret_key
 
@@ -25,7 +26,6 @@ STATUS = struct.Struct(">16s32s32sQ??")
 LENGTH = struct.Struct(">Q")
 MOST_ANSWER_BYTES = 1 << 30
 READY = b"\x01"
-REFUSED = b"\x00"
 NO_KEYS = bytes(32)
 
 
@@ -75,16 +75,17 @@ def agree_to_charge(mesh: Mesh, statuses: Sequence[PartyStatus], refusal: Scumbl
 
     If one cannot, or received other statuses, all parties raise an error, before any of them is charged.
     """
-    seen = hashlib.sha256(b"".join(each.pack() for each in statuses)).digest()
-    received = {mesh.party: seen + (READY if refusal is None else REFUSED)}
-    received |= _broadcast(mesh, received[mesh.party])
+    seen = b"".join(each.pack() for each in statuses)
+    able, not_able = (hashlib.sha256(word + seen).digest() for word in (b"can pay", b"cannot pay"))
+    own = able if refusal is None else not_able
+    received = {mesh.party: own, **_broadcast(mesh, own)}
     if refusal is not None:
         raise refusal
-    different = parties_that_differ({party: message[:-1] for party, message in received.items()}, mesh.names)
-    if different is not None:
-        parties, words = different
-        raise PartiesDiffer(f"The parties received different messages about their states: {words}.", parties=parties)
-    unable = [mesh.names[party] for party, message in sorted(received.items()) if message[-1:] != READY]
+    strange = [party for party, message in sorted(received.items()) if message not in (able, not_able)]
+    if strange:
+        names = " and ".join(mesh.names[party] for party in strange)
+        raise PartiesDiffer(f"{names} received other messages about the state of the run.", parties=strange)
+    unable = [mesh.names[party] for party, message in sorted(received.items()) if message != able]
     if unable:
         raise ScumbleError(
             f"{' and '.join(unable)} cannot be charged for this release; the error message there says why. No party "
@@ -139,16 +140,18 @@ def establish_keys(
             )
         keys_id = hashlib.sha256(b"keys" + b"".join(each.fresh for each in statuses)).hexdigest()
         state.keep_keys(exchange_keys(roles, mesh, bytes.fromhex(keys_id)).to_json(), keys_id)
-    if state.marks.begun and state.marks.version != version("scumble"):
+    started = state.marks.version, state.marks.sources
+    if state.marks.begun and started != (version("scumble"), source_hash()):
         raise InputError(
-            f"This run was started with scumble {state.marks.version}, and another version may send different messages "
-            "under the same keys. Continue with that version, or close the run with --abandon."
+            f"This run was started with scumble {state.marks.version} and other sources than these (their hash begins "
+            f"with {state.marks.sources[:8] or 'nothing'}, that of these with {source_hash()[:8]}). Other sources may "
+            "add the same noise to other values. Continue with the same installation, or close the run with --abandon."
         )
     keys = SessionKeys.from_json(state.keys())
     # No party continues before all have stored the same keys. So if one party lacks them, no party has used them.
     _broadcast(mesh, READY)
     if not state.marks.begun:
-        state.mark(begun=True, version=version("scumble"))
+        state.mark(begun=True, version=version("scumble"), sources=source_hash())
     return keys
 
 

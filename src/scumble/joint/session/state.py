@@ -63,6 +63,8 @@ class Marks:
     """All parties have stored the same keys, so they may be used."""
     version: str = ""
     """The version of scumble that uses the keys. Another version might apply the same masks to other values."""
+    sources: str = ""
+    """The hash of the sources of that version; see `source_hash`."""
     complete: bool = False
     """All answers are stored."""
     published: str = ""
