@@ -32,7 +32,7 @@ def _changed_folder(made: Path) -> Callable[[Random, bytes], bytes]:
             kind, files = case["kind"], dict(case["files"])
         except (ValueError, KeyError, TypeError):
             kind, files = random.choice(KINDS), {}
-        names = sorted(path.name for path in (made / kind).iterdir() if path.name != "report.html")
+        names = sorted(path.name for path in (made / kind).iterdir())
         for _ in range(random.choice((1, 1, 2))):
             name = random.choice(names)
             before = base64.b64decode(files[name]) if name in files else (made / kind / name).read_bytes()
@@ -46,7 +46,7 @@ def _changed_folder(made: Path) -> Callable[[Random, bytes], bytes]:
 def _read_folder(made: Path) -> Callable[[], Run]:
     def prepare() -> Run:
         kept = Path("kept").absolute()
-        shutil.copytree(made, kept, ignore=shutil.ignore_patterns("report.html"))
+        shutil.copytree(made, kept)
 
         def run(data: bytes) -> None:
             case = json.loads(data)
