@@ -302,7 +302,7 @@ def test_handshakes_are_limited_in_total_and_for_each_address() -> None:
     async def play() -> tuple[int, int]:
         where = free_addresses(1)[0]
         door = doorkeeper.Doorkeeper(where, ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), never)
-        await door.open()
+        await door.listen()
         connections = [await asyncio.open_connection(where.host, where.port) for _ in range(40)]
         while door.turned_away + door._pending.total() < 40:
             await asyncio.sleep(0.01)

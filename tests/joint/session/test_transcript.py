@@ -244,8 +244,11 @@ def test_another_version_does_not_use_keys_that_are_in_use(tmp_path: Path, monke
     states = states_of(tmp_path, (0, 0, 0))
     assert together(states, settle) == [None, None, None]
     assert together(states, settle) == [None, None, None]
-    monkeypatch.setattr("scumble.joint.session.resume.version", lambda name: "another")
-    assert all("Continue with that version" in str(error) for error in together(states, settle))
+    for changed, other in (("version", lambda name: "another"), ("source_hash", lambda: "another")):
+        with monkeypatch.context() as patched:
+            patched.setattr(f"scumble.joint.session.resume.{changed}", other)
+            errors = together(states, settle)
+        assert all("Continue with the same installation" in str(error) for error in errors), changed
 
 
 def states_of(tmp_path: Path, counts: tuple[int, ...], *, other: int | None = None) -> list[State]:

@@ -38,7 +38,7 @@ class Doorkeeper:
         self._pending: Counter[str] = Counter()
         self.turned_away = 0
 
-    async def open(self) -> None:
+    async def listen(self) -> None:
         """Start to listen."""
         loop = asyncio.get_running_loop()
         try:

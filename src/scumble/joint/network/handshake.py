@@ -92,7 +92,7 @@ class Connector:
         door = Doorkeeper(self._listen, self._contexts[True], self._accept)
         try:
             if higher:
-                await door.open()
+                await door.listen()
             await self._connect_all([*(self._call(peer, deadline) for peer in lower), self._wait_for_links(deadline)])
         finally:
             door.close()
