@@ -325,6 +325,21 @@ def test_a_noisy_count_beyond_any_table_stays_within_the_plan(epsilon: Fraction,
     assert len(made.count) <= plan.cells_at_most
 
 
+def test_too_many_classes_for_detail_are_released_without_it_and_the_plan_says_so() -> None:
+    """With 200,000 classes, the drawn rows did not fit into memory, after the charge."""
+    labels = ", ".join(f"c{number}" for number in range(101))
+    schema = parse_schema(
+        "scumble: schema/1\ntarget: class\nattributes:\n"
+        f"  n: {{numeric: {{low: 0, high: 4, step: 1}}}}\n  class: {{classes: [{labels}]}}\n"
+    )
+    plan = DiffGenMethod().plan(schema, DiffGen(epsilon="1"))
+    assert "No detail is measured: 'class' has 101 classes, more than 100." in plan.notes
+    made = run(DiffGenMethod(), schema, DiffGen(epsilon="1"), engine_of(schema, []), PaidNoise())
+    assert made.fine is None and made.count.shape[1] == 101
+    with pytest.raises(InputError, match="101 classes"):
+        DiffGenMethod().plan(schema, DiffGen(epsilon="1", detail="yes"))
+
+
 def test_a_schema_without_a_class_is_refused() -> None:
     schema = parse_schema("scumble: schema/1\nattributes:\n  n: {numeric: {low: 0, high: 4, step: 1}}\n")
     with pytest.raises(InputError, match="target"):

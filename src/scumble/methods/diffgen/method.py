@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from scumble.errors import InputError
 from scumble.methods.diffgen.algorithm_1 import choose_as_published, published_spends
 from scumble.methods.diffgen.cell_bounds import leaf_cells, most_cells
 from scumble.methods.diffgen.detail.measure import add_detail
@@ -26,6 +27,7 @@ from scumble.methods.diffgen.regime import (
     regime_of,
 )
 from scumble.methods.diffgen.settings import (
+    MOST_CLASSES,
     RECORDS_SHARE,
     Settings,
     detail_settings,
@@ -110,6 +112,8 @@ class DiffGenMethod:
 
     def plan(self, schema: Schema, parameters: DiffGen) -> Plan:
         require_target(schema, "diffgen")
+        if parameters.detail == "yes" and len(schema.classes) > MOST_CLASSES:
+            raise InputError(f"{_too_many_classes(schema)} Group them in the schema, or set `detail: no`.")
         records = public_records(schema, parameters)
         counted = records is None and in_detail(schema, parameters)
         numbers = SOME_RECORDS if counted else [records]
@@ -205,11 +209,17 @@ def _notes(parameters: DiffGen, possible: Sequence[Settings], schema: Schema, ce
         tabulated = f"{tables} attributes will be counted by class; fine rows are drawn from these tables."
         hint = ("If the approximate row count is public, pass `--records` to see the split.",)
         return (counts, tabulated, *(hint if len(possible) > 1 else ()))
+    too_many = (_too_many_classes(schema),) if parameters.in_detail and len(schema.classes) > MOST_CLASSES else ()
     share = "the paper's split" if parameters.selection is SelectionMode.PUBLISHED else str(settings.selection_share)
     return (
         counts,
         f"{settings.rounds} rounds with the score `{settings.score}`; share of the budget for selection: {share}.",
+        *too_many,
     )
+
+
+def _too_many_classes(schema: Schema) -> str:
+    return f"No detail is measured: {schema.target!r} has {len(schema.classes):,} classes, more than {MOST_CLASSES}."
 
 
 def _learning_notes(schema: Schema, parameters: DiffGen, records: int | None) -> tuple[str, ...]:

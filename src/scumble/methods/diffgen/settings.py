@@ -16,6 +16,11 @@ RECORDS_SHARE = Fraction(1, 50)
 divided. Its standard error is 71 / epsilon records."""
 
 
+MOST_CLASSES = 100
+"""Detail is measured for at most so many classes. A million drawn rows with the log-odds of each class take a gigabyte,
+and there is little to learn about so many classes."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class DetailSettings:
     """How much detail is measured. Shares are fractions of the epsilon that cells and detail get together."""
@@ -72,8 +77,8 @@ def public_records(schema: Schema, parameters: DiffGen) -> int | None:
 
 
 def in_detail(schema: Schema, parameters: DiffGen) -> bool:
-    """Whether detail is measured: it is requested, and there are predictors and at least two classes."""
-    return parameters.in_detail and bool(schema.predictors) and len(schema.classes) > 1
+    """Whether detail is measured: it is requested, and there are predictors and two to a hundred classes."""
+    return parameters.in_detail and bool(schema.predictors) and 1 < len(schema.classes) <= MOST_CLASSES
 
 
 def information(schema: Schema, epsilon: Fraction, records: int) -> float:
