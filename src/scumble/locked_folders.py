@@ -21,15 +21,31 @@ GRACE_SECONDS = 60
 @contextmanager
 def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
     """An empty folder with mode 0700, removed at the end. Folders that killed runs left behind are removed first."""
-    with ExitStack() as stack:
-        _remove_abandoned(parent, prefix)
-        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
-        stack.callback(_remove_empty, folder)
-        descriptor = os.open(folder, os.O_RDONLY)
-        stack.callback(os.close, descriptor)
-        stack.callback(_remove, folder, descriptor)
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    _remove_abandoned(parent, prefix)
+    with _cleaned_up() as clean_up:
+        with interrupts.delayed():
+            folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+            clean_up.callback(_remove_empty, folder)
+            descriptor = os.open(folder, os.O_RDONLY)
+            clean_up.callback(os.close, descriptor)
+            clean_up.callback(_remove, folder, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield folder
+
+
+@contextmanager
+def _cleaned_up() -> Iterator[ExitStack]:
+    """Callbacks that are called at the end, at whatever moment a signal arrives."""
+    clean_up = ExitStack()
+    try:
+        try:
+            yield clean_up
+        finally:
+            with interrupts.delayed():
+                clean_up.close()
+    finally:  # a signal may arrive just before the line that delays it
+        with interrupts.delayed():
+            clean_up.close()
 
 
 def _remove_empty(folder: Path) -> None:
@@ -39,13 +55,12 @@ def _remove_empty(folder: Path) -> None:
 
 def _remove(folder: Path, descriptor: int) -> None:
     """Remove a folder by its open descriptor: if files can no longer be opened, it can still be emptied."""
-    with interrupts.delayed():
-        if _is_still(folder, descriptor):
-            for name in os.listdir(descriptor):
-                with suppress(OSError):  # a folder, which is removed below
-                    os.unlink(name, dir_fd=descriptor)
-            _remove_empty(folder)
-            shutil.rmtree(folder, ignore_errors=True)
+    if _is_still(folder, descriptor):
+        for name in os.listdir(descriptor):
+            with suppress(OSError):  # a folder, which is removed below
+                os.unlink(name, dir_fd=descriptor)
+        _remove_empty(folder)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_still(folder: Path, descriptor: int) -> bool:
