@@ -40,6 +40,7 @@ BEFORE = {
     "methods/coordinates.py": {"Amounts.of", "Layout.__post_init__", "require_numbers"},
     "methods/diffgen/algorithm_1.py": {"published_spends"},
     "methods/diffgen/cell_bounds.py": {"most_cells", "leaf_cells"},
+    "methods/diffgen/method.py": {"DiffGenMethod.plan"},
     "methods/diffgen/parameters.py": {"DiffGen._fit_together"},
     "methods/explore/method.py": {"ExploreMethod.plan"},
     "methods/mdav/mdav.py": {"check_group_size"},

@@ -111,6 +111,10 @@ def frame_seeds() -> list[bytes]:
     return [Random(number).randbytes(120) for number in range(40)]
 
 
+PARQUET_BYTES = 8 << 30
+"""A page of a damaged file may claim any size up to 2 GiB, which Arrow reserves for it, for some columns at once."""
+
+
 def table_targets() -> Iterator[Target]:
     """The targets."""
     changes: dict[str, tuple[str, list[bytes], Callable[[], Run], int]] = {
@@ -126,4 +130,5 @@ def table_targets() -> Iterator[Target]:
             mutate=mutation.text if name == "csv" else mutation.changed_bytes,
             prepare=prepare,
             long_run=long_run,
+            memory_bytes=PARQUET_BYTES if name == "parquet" else 1 << 30,
         )

@@ -24,6 +24,8 @@ class Target:
     prepare: Callable[[], Run]
     long_run: int = 1_000_000
     """Inputs of the long run."""
+    memory_bytes: int = 1 << 30
+    """The most memory of one input, beyond that of the process before its first."""
     spliced: bool = True
     """Whether the beginning of one input may be joined with the end of another."""
     refusals: tuple[type[BaseException], ...] = (ScumbleError,)

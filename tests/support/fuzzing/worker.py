@@ -22,10 +22,8 @@ from fuzzing.mutation import spliced
 from fuzzing.target import Run, Target
 
 PACKAGE = str(Path(scumble.__file__).parent)
-HANG_SECONDS = 10
+HANG_SECONDS = 20
 """Processor time of one input."""
-MEMORY_BYTES = 1 << 30
-"""Memory beyond that of the process before its first input."""
 TRACED_FIRST, TRACED = 300, 50
 """The lines of the first inputs are traced, then those of one in so many: tracing is slow."""
 MOST_KEPT = 400
@@ -109,7 +107,7 @@ def fuzz(target: Target, *, seed: str, seconds: float, inputs: int, shared: mmap
         spent = time.process_time() - spent
         if spent > tally["slowest"]:
             tally["slowest"], tally["slowest_bytes"] = spent, len(data)
-        if fault is None and peak_bytes() - before > MEMORY_BYTES:
+        if fault is None and peak_bytes() - before > target.memory_bytes:
             fault = ("memory", f"{(peak_bytes() - before) >> 20} MiB")
             before = peak_bytes()
         if fault is not None:
