@@ -93,8 +93,6 @@ def join(
                 ledger=charged,
                 source=source,
                 dataset=name,
-                rows_at_most=joint.agreement.bounds[joint.agreement.party_number(party)],
-                notify=notify or (lambda text: None),
             )
             # An account that can never accept the guarantee would end the run after others have paid.
             charged.check_account(dataset=name, unit=joint.schema.unit, guarantee=joint.plan.guarantee)
@@ -205,8 +203,6 @@ class _Owner:
     ledger: Ledger
     source: Source
     dataset: str
-    rows_at_most: int
-    notify: Notify
 
     def earlier_charge(self) -> Receipt | None:
         """The charge of an earlier attempt, if there was one."""
@@ -259,13 +255,6 @@ class _Owner:
     def rows(self, engine: str, report: Progress) -> Iterator[Engine]:
         """The owner's rows. The ledger checks that they are the rows of every earlier attempt."""
         with charged_rows(self.ledger, self.pay(), engine, self.source, self.joint.schema, report) as rows:
-            if rows.rows > self.rows_at_most:
-                # One record can decide this, so only this party may see it, and the run continues.
-                self.notify(
-                    f"This table has more rows than the agreement's bound for this owner (`rows_at_most: "
-                    f"{self.rows_at_most}`). Every count above the bound is submitted as the bound. Only this party "
-                    "sees this message."
-                )
             yield rows
 
 
