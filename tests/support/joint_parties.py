@@ -14,7 +14,7 @@ import join_launcher
 from command_line import SCHEMA, people
 
 from scumble.demo.rehearsal import free_addresses
-from scumble.flows.join import state_folder
+from scumble.flows.abandon import state_folder
 from scumble.flows.join_plan import write_agreement
 
 OWNERS = ("north", "south", "east")

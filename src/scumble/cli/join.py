@@ -207,10 +207,11 @@ def run(
 ) -> None:
     """Take part in a joint release as one party. All parties run this at about the same time."""
     from scumble.flows import join as joint_flow
+    from scumble.flows.abandon import abandon as abandon_run
 
     declared = declared_loss(new_ledger, reason)
     if abandon:
-        receipt = joint_flow.abandon(agreement, party=party, out=out, state=state, ledger=ledger, witness=witness)
+        receipt = abandon_run(agreement, party=party, out=out, state=state, ledger=ledger, witness=witness)
         charge = "Nothing was charged." if receipt is None else f"The charge stands: ledger entry {receipt.entry[:12]}."
         if json:
             print_json({"abandoned": True, "entry": None if receipt is None else receipt.entry})

@@ -19,7 +19,7 @@ from scumble.demo.delaying_proxy import DelayingProxy
 from scumble.demo.patients import patients, patients_schema
 from scumble.errors import InputError, ScumbleError
 from scumble.files.release_folder import file_hash
-from scumble.flows.join import state_folder
+from scumble.flows.abandon import state_folder
 from scumble.flows.join_plan import prepare, write_agreement
 from scumble.flows.plan import schema_of
 from scumble.foreign.documents import read_json
