@@ -28,10 +28,10 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test search test-spark test-audit test-joint test-faults faults fuzz audit lint format types accuracy reproduce bench wheel check-dependencies lock clean check-python
+.PHONY: help demo test search test-spark test-audit test-joint test-faults test-studio docs test-docs faults fuzz audit lint format types accuracy reproduce bench wheel wheelhouse test-install test-travel check-dependencies lock clean check-python
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(READY) ## the main job on built-in data, start to finish
 	@$(BIN)/scumble demo $(ARGS)
@@ -55,6 +55,16 @@ test-joint: $(READY) ## joint releases: real processes, real connections, and wh
 test-faults: $(READY) ## commands that fail or are killed at some places, and what remains (docs/faults.md); needs a C compiler
 	$(BIN)/pytest -m faults -n $(WORKERS) --dist worksteal --durations=5 $(TESTS)
 	PYTHONPATH=tests/support $(BIN)/python -m faults $(ARGS)
+
+test-studio: $(READY) ## web pages in a real browser: installs chromium, node and nginx
+	@bash .ci/install-browser
+	$(BIN)/pytest -m studio --durations=8 $(TESTS)
+
+docs: $(READY) ## the documentation site, into build/docs: warnings are errors, nothing is fetched
+	$(BIN)/python docs/site/build_site.py
+
+test-docs: docs ## all commands and snippets of README and docs, all examples, and the site; says what was not run and why
+	$(BIN)/python docs/site/commands.py --jobs $(WORKERS) $(TESTS)
 
 faults: $(READY) ## the same at every place, for hours; writes the table in docs/faults.md (resumes after an interruption)
 	PYTHONPATH=tests/support $(BIN)/python -m faults --every 1 --tallies tests/faults/tallies.json --page docs/faults.md $(ARGS)
@@ -88,12 +98,27 @@ bench: $(READY) ## the benchmarks
 wheel: $(READY) ## the wheel, built twice and compared, with its bill of materials (CycloneDX), into dist
 	@$(BIN)/python benchmarks/build_wheel.py dist
 
+test-install: $(READY) ## wheel and sdist (with the oldest allowed packages), each in an empty environment, and the demo from it
+	@$(BIN)/python benchmarks/clean_install.py $(ARGS)
+
+wheelhouse: wheel ## the wheel and all packages of the core as files in dist/wheelhouse, for a machine without a network
+	@rm -rf dist/wheelhouse
+	@$(BIN)/python -m pip download -qq --disable-pip-version-check --only-binary :all: -d dist/wheelhouse dist/scumble-*.whl
+	@echo "dist/wheelhouse: $$(ls dist/wheelhouse | wc -l) files, $$(du -sm dist/wheelhouse | cut -f1) MB. There: pip install --no-index -f wheelhouse scumble"
+
+# mlcroissant and frictionless have an environment of their own: they pin other versions of what the core needs.
+test-travel: $(READY) requirements-travel.lock ## other programs read a release: mlcroissant, frictionless, R (installs r-base-core)
+	@test -e .venv-travel/.ready || { $(BIN)/python -m venv --clear .venv-travel && \
+	  .venv-travel/bin/python $(PIP_INSTALL_LOCK) requirements-travel.lock && touch .venv-travel/.ready; }
+	@bash .ci/install-r
+	$(BIN)/pytest -m travel --durations=3 $(or $(TESTS),tests/files)
+
 # pip-audit has an environment of its own. Without a network nothing is checked, which the output says and which is no failure.
 check-dependencies: $(READY) ## known vulnerabilities of the pinned packages, by pip-audit, if it can be reached
 	@test -x .venv-audit/bin/pip-audit || { $(BIN)/python -m venv --clear .venv-audit && \
 	  .venv-audit/bin/python $(PIP_INSTALL_LOCK) requirements-audit.lock; } || rm -rf .venv-audit
 	@$(BIN)/python benchmarks/audit_dependencies.py .venv-audit/bin/pip-audit \
-	  requirements.lock requirements-engines.lock requirements-audit.lock
+	  requirements.lock requirements-engines.lock requirements-audit.lock requirements-travel.lock
 
 # The lock is made on the oldest Python we support: what installs there has wheels for the newer ones too, while the
 # reverse does not hold. A clean environment, our declared dependencies, and what pip chose: nothing else.
@@ -112,11 +137,17 @@ lock: check-python ## choose all pinned versions anew (Python 3.11)
 	   .venv-lock/bin/python -m pip freeze --disable-pip-version-check; } > .venv-lock/pins
 	@.venv-lock/bin/python benchmarks/lock_hashes.py < .venv-lock/pins > .venv-lock/lock
 	@mv .venv-lock/lock requirements-audit.lock
+	$(PYTHON) -m venv --clear .venv-lock
+	.venv-lock/bin/python $(PIP_INSTALL) mlcroissant frictionless packaging
+	@{ echo '# mlcroissant, frictionless and what they need, for `make test-travel`. Made by `make lock`; do not edit.'; \
+	   .venv-lock/bin/python -m pip freeze --disable-pip-version-check; } > .venv-lock/pins
+	@.venv-lock/bin/python benchmarks/lock_hashes.py < .venv-lock/pins > .venv-lock/lock
+	@mv .venv-lock/lock requirements-travel.lock
 	@rm -rf .venv-lock
 	@echo "requirements.lock: $$(grep -c == requirements.lock) packages"
 
 clean: ## remove the environment, caches and build output
-	rm -rf $(VENV) .venv-audit .venv-lock .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) .venv-audit .venv-lock .venv-travel .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 check-python:

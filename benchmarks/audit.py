@@ -19,8 +19,8 @@ from scumble.auditing.laws.cases import audited_modes
 from scumble.auditing.mechanisms import SingleAnswer, WholeRelease
 from scumble.auditing.neighbours import Pair
 from scumble.auditing.report import words_of
-from scumble.auditing.search import all_cores, worker_pool
 from scumble.auditing.single_answers import one_count, one_selection
+from scumble.auditing.workers import all_cores, worker_pool
 from scumble.model.counts import Integers
 from scumble.privacy.noise import PaidNoise, Selection
 

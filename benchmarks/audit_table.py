@@ -21,8 +21,9 @@ from scumble.auditing.exact import exact_loss
 from scumble.auditing.laws.cases import audited_modes, parameters_for, served_schema, settings_of
 from scumble.auditing.neighbours import Pair, generic_pairs
 from scumble.auditing.report import audit_page, settings_text
-from scumble.auditing.search import Effort, all_cores, best_pair, worker_pool
+from scumble.auditing.search import Effort, best_pair
 from scumble.auditing.single_answers import SINGLE_ANSWERS, one_count, one_selection
+from scumble.auditing.workers import all_cores, worker_pool
 from scumble.errors import CheckError
 from scumble.methods.diffgen.method import DiffGenMethod
 from scumble.methods.method import Method

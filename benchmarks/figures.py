@@ -1,5 +1,6 @@
 """Measured figures and their limits, written as a Markdown table, as a page of the docs, and as JSON."""
 
+import json
 import os
 import platform
 from collections.abc import Sequence
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 LIBRARIES = ("numpy", "pyarrow", "numba", "duckdb", "opendp", "pydantic")
+REGRESSION = 1.2
+"""A figure that is so many times as large as in the kept run is shown."""
 MISSED = 4
 """The exit code of a check that failed."""
 
@@ -120,3 +123,15 @@ the same domain: 14 attributes and a class, with categories as plain text, in Pa
 
 def as_json(figures: Sequence[Figure], seconds: dict[str, list[float]]) -> dict[str, Any]:
     return {"machine": machine(), "figures": [asdict(figure) for figure in figures], "cpu_seconds": seconds}
+
+
+def regressions(figures: Sequence[Figure], kept: Path) -> list[str]:
+    """The figures that are more than a fifth larger than in a kept run, a sentence each; larger is worse for all."""
+    if not kept.exists():
+        return [f"No earlier run is kept in {kept.name}: nothing to compare with."]
+    before = {each["what"]: each["measured"] for each in json.loads(kept.read_text(encoding="utf-8"))["figures"]}
+    return [
+        f"WORSE: {each.what}: {_shown(each.measured, each.unit)}, kept run {_shown(before[each.what], each.unit)}"
+        for each in figures
+        if each.measured > REGRESSION * before.get(each.what, each.measured)
+    ]

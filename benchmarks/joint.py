@@ -44,26 +44,29 @@ def main() -> int:
         "--splits", type=int, default=40, help="number of random splits of Adult (default: %(default)s)"
     )
     reader.add_argument(
-        "--epsilons", nargs="*", default=["0.1", "0.5", "1"], help="privacy budgets (default: 0.1 0.5 1)"
+        "--epsilons", nargs="*", default=["0.1", "0.25", "0.5", "1"], help="privacy budgets (default: 0.1 0.25 0.5 1)"
     )
     reader.add_argument(
-        "--own-defaults", action="store_true", help="also separate releases with the defaults of a single owner"
+        "--against",
+        nargs="*",
+        choices=list(joint_accuracy.OTHERS),
+        default=list(joint_accuracy.OTHERS),
+        help="what a joint release is compared with (default: all)",
     )
     reader.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     reader.add_argument(
         "--results", type=Path, default=RESULTS, help="the folder for cached runs (default: %(default)s)"
     )
+    reader.add_argument("--before", type=Path, help="for `cost`: a clone of an earlier version to compare with")
     reader.add_argument("--page", type=Path, default=PAGE, help="the page to write into (default: %(default)s)")
     reader.add_argument("--print-only", action="store_true", help="print the tables without changing the page")
     given = reader.parse_args()
     given.results.mkdir(parents=True, exist_ok=True)
     match given.what:
         case "accuracy":
-            text = joint_accuracy.section(
-                given.results, given.splits, given.epsilons, given.jobs, own_defaults=given.own_defaults
-            )
+            text = joint_accuracy.section(given.results, given.splits, given.epsilons, given.jobs, given.against)
         case "cost":
-            text = joint_cost.section(given.results, given.page.parent)
+            text = joint_cost.section(given.results, given.page.parent, given.before)
         case _:
             text = joint_peer.section(given.results)
     print(text)

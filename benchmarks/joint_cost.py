@@ -4,8 +4,10 @@ Rounds of messages and bytes follow from the schema, the parameters and the answ
 machine, and the same for threads except for framing and TLS. Seconds depend on the machine and its load.
 """
 
+import json
 import os
 import resource
+import subprocess
 import sys
 import threading
 import time
@@ -26,8 +28,10 @@ from scumble.comparison.trials import CodedTable
 from scumble.datasets import load
 from scumble.demo.rehearsal import rehearse
 from scumble.engines.memory import MemoryEngine
-from scumble.joint.holder import JointHolder, MemoryAnswerLog, joint_plan
+from scumble.joint.answers import MemoryAnswerLog
+from scumble.joint.holder import JointHolder
 from scumble.joint.network.mesh import LocalMesh
+from scumble.joint.planning import joint_plan
 from scumble.joint.protocol.session_keys import exchange_keys
 from scumble.methods import method_named
 from scumble.model.schema import Schema
@@ -36,8 +40,8 @@ from scumble.privacy.noise import simulation
 from scumble.sources import open_source
 
 PLOT = "joint-cost.svg"
-SHARED = ("choose a split", "count the cells")
-"""The phases that compute on secret shares."""
+APART = ("connecting", "meeting", "reading rows", "keys", "parting", "publishing")
+"""The phases that do not compute on secret shares. `parting` includes the drawing of fine rows."""
 POSITIONS_OF_ALL = 999
 """The number of split positions on Adult's longest grid."""
 
@@ -49,7 +53,8 @@ class Setting:
     owners: int = 3
     aggregator: bool = False
     positions: str = "all"
-    rounds: int = 8
+    rounds: int | None = 8
+    """The number of specializations of a release of cells alone; None for the default release, with detail."""
     classes: int = 2
     delay_ms: float = 0
 
@@ -59,7 +64,8 @@ class Setting:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        return {"epsilon": "1", "positions": self.positions, "rounds": self.rounds}
+        chosen = {} if self.rounds is None else {"rounds": self.rounds}
+        return {"epsilon": "1", "positions": self.positions, **chosen}
 
 
 USUAL = Setting()
@@ -73,22 +79,60 @@ GROWTH: Mapping[str, Sequence[Setting]] = {
 }
 NAMES = {"rounds": "specializations"}
 """Names of the parameters in tables where `rounds` means rounds of messages."""
-DELAYED = replace(USUAL, delay_ms=20)
-WHOLE = {"three owners": USUAL, "two owners and an aggregator": TWO_AND_AGGREGATOR, "20 ms one way": DELAYED}
+DEFAULT = replace(USUAL, rounds=None)
+CELLS = {"loopback": USUAL, "20 ms one way": replace(USUAL, delay_ms=20)}
+WHOLE = {
+    "three owners": DEFAULT,
+    "two owners and an aggregator": replace(DEFAULT, owners=2, aggregator=True),
+    "three owners, 20 ms one way": replace(DEFAULT, delay_ms=20),
+}
 
 
-def section(results: Path, pictures: Path) -> str:
-    whole = {name: measured("processes", setting, results) for name, setting in WHOLE.items()}
+def section(results: Path, pictures: Path, before: Path | None) -> str:
+    """`before` is a clone of an earlier version, whose cost is stated beside this one's."""
+    text = ["### The default release, one process per party", ""]
+    for name, setting in WHOLE.items():
+        result = measured("processes", setting, results)
+        text += [f"{name[0].upper()}{name[1:]}, mean over the parties:", "", *phases_table(result), ""]
+    text += ["### Cells alone, eight specializations", "", *cells_table(results, before), ""]
     grown = {
         setting: measured("threads", setting, results)
         for setting in dict.fromkeys(each for settings in GROWTH.values() for each in settings)
     }
     write_svg(chart(grown), pictures / PLOT)
-    text = ["### Whole runs, one process per party", ""]
-    for name, result in whole.items():
-        text += [f"{name[0].upper()}{name[1:]}, mean over the parties:", "", *phases_table(result), ""]
     text += [f"### Growth ([plot]({PLOT}))", "", *growth_table(grown)]
     return "\n".join([*text, ""])
+
+
+def cells_table(results: Path, before: Path | None) -> list[str]:
+    lines = ["| version | network | rounds on shares | MB sent | seconds on shares |", "|---|---|---|---|---|"]
+    for name, setting in CELLS.items():
+        runs = {"now": measured("processes", setting, results)}
+        if before is not None:
+            runs = {"before": elsewhere(before, setting, results)} | runs
+        for version, result in runs.items():
+            parties = list(result["parties"].values())
+            shared = [phase["name"] for phase in parties[0]["phases"] if phase["name"] not in APART]
+            seconds, rounds, sent, _ = _figures(parties, shared)
+            lines.append(f"| {version} | {name} | {rounds} | {sent} | {seconds} |")
+    return lines
+
+
+def elsewhere(clone: Path, setting: Setting, results: Path) -> dict[str, Any]:
+    """The cost of a setting by the code of another clone, measured now or read from the cache."""
+    code = f"import joint_cost as c, json; print(json.dumps(c.by_processes(c.Setting(delay_ms={setting.delay_ms}))))"
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=clone, capture_output=True, text=True, check=True).stdout
+    path = kept_path(results / "cost", {**vars(setting), "how": "elsewhere", "version": commit})
+    known = recall(path)
+    if known is None:
+        print(f"{clone}: {setting}", file=sys.stderr, flush=True)
+        paths = os.pathsep.join([str(clone / "src"), str(clone / "benchmarks")])
+        run = subprocess.run(
+            [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": paths}, stdout=subprocess.PIPE, check=True
+        )
+        known = json.loads(run.stdout)
+        keep(path, known)
+    return known
 
 
 def measured(how: str, setting: Setting, results: Path) -> dict[str, Any]:
@@ -184,10 +228,12 @@ def phases_table(result: Mapping[str, Any]) -> list[str]:
     parties = list(result["parties"].values())
     lines = ["| phase | seconds | rounds | MB sent | MB received |", "|---|---|---|---|---|"]
     names = [phase["name"] for phase in parties[0]["phases"]]
-    for name in names:
-        lines.append(f"| {name} | {' | '.join(_figures(parties, (name,)))} |")
+    shared = [name for name in names if name not in APART]
+    for kind, members in _kinds(names).items():
+        lines.append(f"| {kind} | {' | '.join(_figures(parties, members))} |")
+    lines.append(f"| all on shares | {' | '.join(_figures(parties, shared))} |")
     lines.append(f"| all | {' | '.join(_figures(parties, names))} |")
-    seconds, rounds = (fmean(_sum(party, SHARED, what) for party in parties) for what in ("seconds", "rounds"))
+    seconds, rounds = (fmean(_sum(party, shared, what) for party in parties) for what in ("seconds", "rounds"))
     by_party = ", ".join(
         f"{name} {_sum(party, names, 'bytes_sent') / 1e6:.2f}" for name, party in result["parties"].items()
     )
@@ -196,6 +242,16 @@ def phases_table(result: Mapping[str, Any]) -> list[str]:
         f"{_circumstances(result)} {1000 * seconds / rounds:.1f} ms per round on shares. MB sent by {by_party}.",
     ]
     return lines
+
+
+def _kinds(names: Sequence[str]) -> dict[str, list[str]]:
+    """The phases of a table: the many counts of one kind are one line."""
+    kinds: dict[str, list[str]] = {}
+    for name in names:
+        kind = "count attributes by class" if name.endswith("by class") else name
+        kind = "count combinations" if name.startswith("count combination") else kind
+        kinds.setdefault(kind, []).append(name)
+    return kinds
 
 
 def _circumstances(result: Mapping[str, Any]) -> str:
@@ -249,7 +305,7 @@ def chart(grown: Mapping[Setting, Mapping[str, Any]]) -> Chart:
             Panel(
                 title=NAMES.get(name, name),
                 x_label=NAMES.get(name, name),
-                y_label="mean over the parties",
+                y_label="MB, or hundreds of rounds, for each party",
                 series=series,
                 logarithmic=True,
                 from_zero=True,

@@ -4,21 +4,25 @@ python benchmarks/perturb.py speed         training, perturbing and reconstructi
 python benchmarks/perturb.py stream        peak memory of perturbing 1 and 10 million rows in blocks
 python benchmarks/perturb.py smoothing     how the default amount of smoothing was chosen
 python benchmarks/perturb.py anomaly       accuracy of Original on Function 2 by the least gain of a split
+python benchmarks/perturb.py people        write people/train.csv, people/test.csv and people/schema.yaml, Function 2
 
 The paper's figures are `scumble reproduce as-...`.
 """
 
 import argparse
+import csv
 import resource
 import time
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
+from scumble.files.schema_file import write_schema
 from scumble.mining.perturbed.classifier import PerturbedTreeClassifier
 from scumble.mining.reconstruction.iteration import IntervalPartition, interval_partition, reconstruct_shares
 from scumble.mining.reconstruction.smoothing import (
@@ -38,7 +42,7 @@ from scumble.model.schema import Attribute, Outside
 from scumble.privacy.noise import KeyedWords, SimulatedWords, Simulation, simulation
 from scumble.privacy.perturber import perturb_block
 from scumble.reproductions.perturbation.figures import matrix, published_matrix
-from scumble.reproductions.perturbation.people import agrawal_schema, codes, generate, people_in_blocks
+from scumble.reproductions.perturbation.people import CLASSES, agrawal_schema, codes, generate, people_in_blocks
 
 
 def seconds(work: Callable[[], object], times: int = 3) -> float:
@@ -182,8 +186,29 @@ def anomaly() -> None:
         print(f"least gain of gini {least:g}: accuracy {accuracy:.1%}, {tree.get_n_leaves()} leaves", flush=True)
 
 
+def write_people() -> None:
+    """People of Function 2 as tables, to try the commands of docs/perturb.md on."""
+    folder = Path("people")
+    folder.mkdir()
+    write_schema(agrawal_schema(), folder / "schema.yaml")
+    for name, rows, seed in (("train", 100_000, 1), ("test", 5_000, 2)):
+        people, labels = generate(2, rows, seed=seed)
+        with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow([*people, "group"])
+            writer.writerows(
+                zip(*(column.tolist() for column in people.values()), np.take(CLASSES, labels), strict=True)
+            )
+
+
 if __name__ == "__main__":
-    parts = {"speed": speed, "stream": stream_memory, "smoothing": smoothing, "anomaly": anomaly}
+    parts = {
+        "speed": speed,
+        "stream": stream_memory,
+        "smoothing": smoothing,
+        "anomaly": anomaly,
+        "people": write_people,
+    }
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", choices=parts)
     parts[parser.parse_args().part]()

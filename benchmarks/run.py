@@ -5,7 +5,8 @@
     make bench ARGS=--quick                 1 million rows; the page is not written
     make bench ARGS="--repeats 9 --work /somewhere/large"
 
-The exit code is 4 if a limit is missed.
+The exit code is 4 if a limit is missed. Figures that are more than 20 % larger than in the kept run are listed; --keep
+makes this run the kept one.
 """
 
 import argparse
@@ -25,9 +26,11 @@ from harness import MILLION, SMALL, Tables, log, shown
 from release_costs import by_rounds, speed, wide
 from scumble.errors import ScumbleError
 from start_up import start_up
+from waiting import kept_section
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks.md"
+KEPT = ROOT / "benchmarks" / "results" / "bench.json"
 WIDE_TEXT = """\
 The attributes are repeated under other names. Tables of 50 and 200 attributes were not measured with more
 rows."""
@@ -50,6 +53,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--data", choices=("adult", "patients"), default="adult", help="the table to enlarge")
     parser.add_argument("--rows", type=int, nargs=2, default=(MILLION, 10 * MILLION), help="the two sizes")
     parser.add_argument("--page", type=Path, help="the page to write (default: docs/benchmarks.md)")
+    parser.add_argument("--kept", type=Path, default=KEPT, help="the kept run to compare with (default: %(default)s)")
+    parser.add_argument("--keep", action="store_true", help="keep the figures of this run there")
     parser.add_argument("--no-limits", action="store_true", help="print the figures without checking their limits")
     return parser.parse_args()
 
@@ -98,6 +103,11 @@ def main() -> int:
     result = json.dumps(
         {**figures.as_json(found, stopwatch.seconds), "spark": None if on_spark is None else on_spark[1]}, indent=2
     )
+    for sentence in figures.regressions(found, options.kept):
+        print(sentence)
+    if options.keep:
+        options.kept.parent.mkdir(parents=True, exist_ok=True)
+        options.kept.write_text(result + "\n", encoding="utf-8")
     (options.work / "results.json").write_text(result + "\n", encoding="utf-8")
     page = options.page or (None if options.quick or options.data != "adult" else PAGE)
     if page is not None:
@@ -108,9 +118,9 @@ def main() -> int:
         curves = by_rounds(source, rows[0], options.work)
         growth.draw(picture, by_rows, by_attributes, curves, {f"{shown(rows[-1])}, one thread": by_cells})
         sections.append(Section(title="Growth", figures=[], picture=picture.name))
-        page.write_text(
-            figures.page(sections, f"Medians of {options.repeats} runs. {left_out(options)}"), encoding="utf-8"
-        )
+        kept = kept_section(page.read_text("utf-8")) if page.exists() else ""
+        text = figures.page(sections, f"Medians of {options.repeats} runs. {left_out(options)}")
+        page.write_text(text + kept, encoding="utf-8")
     return figures.exit_code(found)
 
 

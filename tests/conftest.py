@@ -47,6 +47,7 @@ if PREFIX not in os.environ.get("SCUMBLE_WITNESS", ""):  # a worker of xdist has
     atexit.register(remove_witness, made, os.getpid())
 for setting in ("SCUMBLE_LEDGER", "SCUMBLE_LEDGER_KEYS"):
     os.environ.pop(setting, None)
+os.environ["SCUMBLE_CONFIG"] = ""  # no configuration file of the user
 
 REQUIRED = "SCUMBLE_REAL_DATA_REQUIRED"
 # Two worker processes, so that a test fails if something is not sent to them.

@@ -19,35 +19,60 @@ PACKAGE = ROOT / "src" / "scumble"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # The rooms of the package and what each may import besides itself. `scumble` is the package's own __init__.
-BELOW_PRIVACY = {"compiled", "errors", "foreign", "interrupts", "locked_folders", "model"}
+BELOW_PRIVACY = {
+    "compiled",
+    "errors",
+    "foreign",
+    "installation",
+    "interrupts",
+    "locked_folders",
+    "model",
+    "portable",
+    "settings",
+}
 BELOW_METHODS = BELOW_PRIVACY | {"privacy"}
 BELOW_FLOWS = BELOW_METHODS | {"sources", "engines", "mining", "querying", "files", "methods", "joint"}
 ABOVE_FLOWS = BELOW_FLOWS | {"flows", "charts", "datasets", "scumble"}
 ALLOWED_ROOMS: dict[str, set[str]] = {
-    "compiled": set(),
+    "compiled": {"errors", "foreign", "portable", "settings"},
     "errors": set(),
-    "foreign": {"errors"},
-    "interrupts": {"errors"},
-    "locked_folders": {"interrupts"},
-    "charts": set(),
+    "portable": set(),
+    "foreign": {"errors", "portable"},
+    "installation": {"errors"},
+    "settings": {"errors", "foreign"},
+    "interrupts": {"errors", "portable"},
+    "locked_folders": {"interrupts", "portable"},
+    "picture_style": set(),
+    "charts": {"installation", "picture_style"},
     "model": {"errors", "foreign"},
     "sources": BELOW_PRIVACY,
     "engines": BELOW_PRIVACY | {"sources"},
-    "mining": BELOW_PRIVACY,
-    "files": {"errors", "foreign", "interrupts", "locked_folders", "model", "sources"},
+    "mining": BELOW_PRIVACY | {"picture_style"},
+    "files": {
+        "compiled",
+        "errors",
+        "foreign",
+        "installation",
+        "interrupts",
+        "locked_folders",
+        "model",
+        "portable",
+        "sources",
+    },
     "privacy": BELOW_PRIVACY,
     "querying": BELOW_PRIVACY | {"mining"},
     "methods": BELOW_METHODS,
     "joint": BELOW_METHODS | {"files"},
-    "datasets": {"errors", "foreign", "model", "files"},
+    "datasets": {"errors", "foreign", "model", "files", "settings"},
     "flows": BELOW_FLOWS | {"charts"},
     "auditing": BELOW_FLOWS | {"flows"},
     "scumble": BELOW_FLOWS | {"flows", "datasets", "auditing"},
     "demo": ABOVE_FLOWS,
-    "comparison": ABOVE_FLOWS | {"demo"},
+    "comparison": ABOVE_FLOWS | {"demo", "auditing"},
     "reproductions": ABOVE_FLOWS | {"comparison"},
     "studio": ABOVE_FLOWS | {"auditing", "comparison", "demo"},
-    "cli": ABOVE_FLOWS | {"auditing", "comparison", "demo", "reproductions", "studio"},
+    "survey": ABOVE_FLOWS,
+    "cli": ABOVE_FLOWS | {"auditing", "comparison", "demo", "reproductions", "studio", "survey"},
     "__main__": {"cli"},
 }
 
@@ -67,7 +92,13 @@ RANDOM_NAMES = {
 ENGINE_LIBRARIES = {"duckdb", "pyspark", "py4j", "adbc_driver_postgresql", "adbc_driver_manager"}
 ENGINE_MODULES = {f"scumble.engines.{name}" for name in ("chunked_counts", "duckdb", "spark")}
 ENGINE_MODULES |= {f"scumble.sources.{name}" for name in ("databases", "spark", "spark_batches", "spark_csv")}
-RELEASE_KINDS = {"CellRelease", "RecordRelease", "BlurredRelease", "FineRows"}
+RELEASE_KINDS = {
+    "CellRelease",
+    "RecordRelease",
+    "BlurredRelease",
+    "ClassifierRelease",
+    "FineRows",
+}
 TEXT_METHODS = {"startswith", "endswith", "find", "index", "count", "match", "search", "fullmatch", "findall", "split"}
 TEXT_METHODS |= {"partition", "rpartition"}
 # DuckDB states these facts nowhere but in the text of its own errors; a law of methods is about the text.
@@ -140,12 +171,12 @@ def randomness(source: str, path: str) -> list[str]:
 
 
 def engine_libraries(source: str, path: str) -> list[str]:
-    """Engines' own libraries and modules, wanted anywhere but in their room; numba's one door is `compiled`."""
+    """Engines' own libraries and modules, wanted anywhere but in their room; numba's one door is `by_numba.py`."""
     return [
         f"{path}:{line}: imports {module}"
         for line, module in imported_modules(ast.parse(source), path)
         if any(module == name or module.startswith(name + ".") for name in ENGINE_LIBRARIES | ENGINE_MODULES)
-        or (module.split(".")[0] == "numba" and path != "compiled.py")
+        or (module.split(".")[0] == "numba" and path != "compiled/by_numba.py")
     ]
 
 
@@ -532,12 +563,12 @@ def test_make_clean_removes_caches_and_nothing_else(tmp_path: Path) -> None:
     assert all((tmp_path / folder / "kept.py").exists() for folder in folders)
 
 
-def test_every_target_of_ci_has_a_budget_and_all_fit_into_forty_eight_minutes() -> None:
+def test_every_target_of_ci_has_a_budget_and_all_fit_into_the_stated_time() -> None:
     targets = re.findall(r"^make (\S+)", (ROOT / ".ci" / "run").read_text("utf-8"), re.MULTILINE)
     rows = re.findall(r"^\| `make (\S+)` \|.*\| (\d+) \|$", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE)
     assert [target for target, _ in rows] == targets
     assert targets
-    assert sum(int(minutes) for _, minutes in rows) <= 48
+    assert sum(int(minutes) for _, minutes in rows) <= 60
 
 
 def test_every_mark_that_is_left_out_has_a_target_that_runs_it() -> None:

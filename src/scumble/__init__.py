@@ -5,21 +5,26 @@ The verbs, the same as on the command line:
 - `plan`: what a release would cost, before any row is read;
 - `check_rows`: how the rows fit their schema, before anything is spent; for the data owner only;
 - `release`: reserve the budget, publish, settle; `join`: the same for several owners together;
-- `load_release`: read a release back, of any kind; `load_cells`, `load_records` and `load_blurred` read one kind;
+- `load_release`: read a release back, of any kind; `load_cells`, `load_records`, `load_generalized`, `load_blurred` and
+  `load_classifier` read one kind;
+- `run`: make the release that a run file describes, as `scumble studio` records it;
 - `to_frame`: the table of a release in pandas, polars, Arrow or Spark; `NoisyCellsClassifier`: a decision tree that
-  accounts for the noise of the cells;
+  accounts for the noise of the cells; `C45Classifier`: C4.5;
+- `export`: a table of a release for another program, as Parquet, Stata, SPSS or CSV, in an `Exported` file;
 - `query`: counts, shares, means and quantiles with intervals for the noise, in a `QueryAnswer`;
 - `evaluate`: the accuracy of classifiers trained on a release;
+- `risk`: k, l, t, uniqueness and the risk of re-identification of any table;
 - `verify`: check a release folder without the private data;
 - `perturb`: local differential privacy, record by record; `Perturber`: one record, by its owner;
 - `reconstruct`: the distributions of true values behind perturbed ones; `PerturbedTreeClassifier`: a decision tree;
 - `audit`: search for a violation of the epsilon that a method declares; `check_method`: the laws that every method
   satisfies, for authors of methods.
 
-`DiffGen`, `Explore`, `Histograms`, `Microaggregate`, `MDAV`, `IMDAV`, `SMDAV` and `Plain` are methods with their
-parameters: `plan(schema=..., method=DiffGen(epsilon="1"))`. `Guarantee` is the union of all guarantees. The domain of
-an `Attribute` is a `Tree`, a `Grid` or `Ordered` categories; `NumberNotation`, `IntervalNotation`, `DateNotation`,
-`BooleanNotation` and `PrefixNotation` say how its raw values are written.
+`DiffGen`, `Explore`, `Histograms`, `Microaggregate`, `MDAV`, `IMDAV`, `SMDAV`, `Plain`, `Mondrian`, `TDS`,
+`Contingency`, `Hay`, `Privelet`, `Barak` and `DiffPC45` are methods with their parameters, as in `plan(schema=...,
+method=DiffGen(epsilon="1"))`. `Guarantee` is the union of all guarantees. The domain of an `Attribute` is a `Tree`, a
+`Grid` or `Ordered` categories; `NumberNotation`, `IntervalNotation`, `DateNotation`, `BooleanNotation` and
+`PrefixNotation` say how its raw values are written.
 docs/architecture.md describes the rooms of the package.
 """
 
@@ -35,15 +40,42 @@ if TYPE_CHECKING:
     from scumble.files.schema_file import read_schema, write_schema
     from scumble.flows.check_rows import RowsCheck, check_rows
     from scumble.flows.evaluate import evaluate
+    from scumble.flows.export import Exported, export
     from scumble.flows.join import join
     from scumble.flows.joined import Joined
-    from scumble.flows.load import load_blurred, load_cells, load_records, load_release
+    from scumble.flows.load import (
+        load_blurred,
+        load_cells,
+        load_classifier,
+        load_generalized,
+        load_records,
+        load_release,
+    )
     from scumble.flows.mine import reconstruct
     from scumble.flows.perturb import noise_model, perturb
     from scumble.flows.plan import plan
     from scumble.flows.query import query
     from scumble.flows.release import Published, release, verify
-    from scumble.methods import IMDAV, MDAV, SMDAV, DiffGen, Explore, Histograms, Microaggregate, Plain
+    from scumble.flows.risk import risk
+    from scumble.flows.run import run
+    from scumble.methods import (
+        IMDAV,
+        MDAV,
+        SMDAV,
+        TDS,
+        Barak,
+        Contingency,
+        DiffGen,
+        DiffPC45,
+        Explore,
+        Hay,
+        Histograms,
+        Microaggregate,
+        Mondrian,
+        Plain,
+        Privelet,
+    )
+    from scumble.mining.c45.classifier import C45Classifier
     from scumble.mining.noisy_cells.classifier import NoisyCellsClassifier
     from scumble.mining.perturbed.classifier import PerturbedTreeClassifier
     from scumble.model.dates import DateNotation, DateStep
@@ -54,8 +86,10 @@ if TYPE_CHECKING:
         IntervalPrivacy,
         JointDP,
         KAnonymity,
+        LDiversity,
         LocalDP,
         PureDP,
+        TCloseness,
         Unit,
         Unproven,
     )
@@ -64,7 +98,14 @@ if TYPE_CHECKING:
     from scumble.model.persons import Persons
     from scumble.model.plan import Plan, Spend
     from scumble.model.prefixes import PrefixNotation
-    from scumble.model.release import BlurredRelease, CellRelease, RecordRelease, Release
+    from scumble.model.release import (
+        BlurredRelease,
+        CellRelease,
+        ClassifierRelease,
+        GeneralizedRelease,
+        RecordRelease,
+        Release,
+    )
     from scumble.model.schema import Attribute, Outside, Schema
     from scumble.model.taxonomy import Tree
     from scumble.privacy.ledger import Ledger
@@ -72,26 +113,35 @@ if TYPE_CHECKING:
     from scumble.privacy.perturber import Perturber
     from scumble.querying.answers import QueryAnswer
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "IMDAV",
     "MDAV",
     "SMDAV",
+    "TDS",
     "ApproxDP",
     "Attribute",
+    "Barak",
     "BlurredRelease",
     "BooleanNotation",
     "BudgetError",
+    "C45Classifier",
     "CellRelease",
     "CheckError",
+    "ClassifierRelease",
+    "Contingency",
     "DateNotation",
     "DateStep",
     "DiffGen",
+    "DiffPC45",
     "Explore",
+    "Exported",
     "Finding",
+    "GeneralizedRelease",
     "Grid",
     "Guarantee",
+    "Hay",
     "Histograms",
     "InputError",
     "Interrupted",
@@ -100,10 +150,12 @@ __all__ = [
     "Joined",
     "JointDP",
     "KAnonymity",
+    "LDiversity",
     "Ledger",
     "LedgerStatement",
     "LocalDP",
     "Microaggregate",
+    "Mondrian",
     "NoisyCellsClassifier",
     "NumberNotation",
     "Ordered",
@@ -114,6 +166,7 @@ __all__ = [
     "Plain",
     "Plan",
     "PrefixNotation",
+    "Privelet",
     "Published",
     "PureDP",
     "QueryAnswer",
@@ -123,6 +176,7 @@ __all__ = [
     "Schema",
     "ScumbleError",
     "Spend",
+    "TCloseness",
     "Tree",
     "Unit",
     "Unproven",
@@ -131,9 +185,12 @@ __all__ = [
     "check_rows",
     "datasets",
     "evaluate",
+    "export",
     "join",
     "load_blurred",
     "load_cells",
+    "load_classifier",
+    "load_generalized",
     "load_records",
     "load_release",
     "noise_model",
@@ -143,6 +200,8 @@ __all__ = [
     "read_schema",
     "reconstruct",
     "release",
+    "risk",
+    "run",
     "to_frame",
     "verify",
     "write_schema",
@@ -175,11 +234,17 @@ _NAMES_OF_MODULES = {
         "check_rows",
     ),
     "flows.evaluate": ("evaluate",),
+    "flows.export": (
+        "Exported",
+        "export",
+    ),
     "flows.join": ("join",),
     "flows.joined": ("Joined",),
     "flows.load": (
         "load_blurred",
         "load_cells",
+        "load_classifier",
+        "load_generalized",
         "load_records",
         "load_release",
     ),
@@ -195,17 +260,27 @@ _NAMES_OF_MODULES = {
         "release",
         "verify",
     ),
+    "flows.risk": ("risk",),
+    "flows.run": ("run",),
     "methods": (
+        "Barak",
+        "Contingency",
         "DiffGen",
+        "DiffPC45",
         "Explore",
+        "Hay",
         "Histograms",
         "IMDAV",
         "MDAV",
         "Microaggregate",
+        "Mondrian",
         "Plain",
+        "Privelet",
         "SMDAV",
+        "TDS",
     ),
     "mining.noisy_cells.classifier": ("NoisyCellsClassifier",),
+    "mining.c45.classifier": ("C45Classifier",),
     "mining.perturbed.classifier": ("PerturbedTreeClassifier",),
     "model.guarantee": (
         "ApproxDP",
@@ -213,8 +288,10 @@ _NAMES_OF_MODULES = {
         "IntervalPrivacy",
         "JointDP",
         "KAnonymity",
+        "LDiversity",
         "LocalDP",
         "PureDP",
+        "TCloseness",
         "Unit",
         "Unproven",
     ),
@@ -238,6 +315,8 @@ _NAMES_OF_MODULES = {
     "model.release": (
         "BlurredRelease",
         "CellRelease",
+        "ClassifierRelease",
+        "GeneralizedRelease",
         "RecordRelease",
         "Release",
     ),

@@ -6,7 +6,9 @@ parameters, budgets and the machine can cause errors, the values of rows cannot.
 Data that a caller may need are attributes of the error. No code compares the text of a message.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from enum import Enum
 from pathlib import Path
 
@@ -58,6 +60,8 @@ class ChargeOutcome:
     """Whether this run charges a ledger; the aggregator of a joint release has none."""
     others: str = ""
     """A sentence about the charges of the other owners of a joint release."""
+    drawn: bool | None = None
+    """Whether an answer may have been drawn from the rows; None if that is not known."""
 
     def __str__(self) -> str:
         return " ".join(filter(None, (self._own if self.has_ledger else "", self.others)))
@@ -68,6 +72,8 @@ class ChargeOutcome:
             return "It may have been charged: see `scumble ledger show`." if self.begun else "Nothing was charged."
         charged = f"The charge stands: ledger entry {self.entry[:12]}."
         made = f"The release {self.published} is complete." if self.published else "No release was made."
+        if self.drawn is False:
+            made += " No answer was drawn from the rows."
         return f"{charged} {made}" if self.abort is None else f"{charged} {made} Cause: {self.abort.cause}."
 
 
@@ -124,3 +130,14 @@ class MalformedEntry(ValueError):
         super().__init__(f"{entry} {problem}")
         self.entry = entry
         self.problem = problem
+
+
+def did_you_mean(name: str, available: Iterable[str]) -> str:
+    """The end of a message about an unknown name: the nearest available one, if one is near, and all of them.
+
+    >>> did_you_mean("difgen", ["diffgen", "plain"])
+    " Did you mean 'diffgen'? Available: diffgen, plain."
+    """
+    names = list(available)
+    near = get_close_matches(name, names, n=1)
+    return f"{f' Did you mean {near[0]!r}?' if near else ''} Available: {', '.join(names)}."

@@ -15,10 +15,11 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from scumble.errors import ChargeOutcome
+from scumble.portable import STOP_SIGNALS
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+SIGNALS = STOP_SIGNALS
 
 
 class _State:

@@ -3,7 +3,6 @@
 A run that is killed cannot remove its folder, but it loses its lock. The next run in the same place removes it.
 """
 
-import fcntl
 import os
 import shutil
 import tempfile
@@ -12,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from scumble import interrupts
+from scumble import interrupts, portable
 
 GRACE_SECONDS = 60
 """A folder younger than this may belong to a run that has not locked it yet."""
@@ -26,10 +25,11 @@ def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
         with interrupts.delayed():
             folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
             clean_up.callback(_remove_empty, folder)
-            descriptor = os.open(folder, os.O_RDONLY)
-            clean_up.callback(os.close, descriptor)
+            descriptor = portable.open_folder(folder)
+            if descriptor is not None:
+                clean_up.callback(os.close, descriptor)
             clean_up.callback(_remove, folder, descriptor)
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            portable.lock_folder(descriptor)
         yield folder
 
 
@@ -53,10 +53,12 @@ def _remove_empty(folder: Path) -> None:
         folder.rmdir()
 
 
-def _remove(folder: Path, descriptor: int) -> None:
+def _remove(folder: Path, descriptor: int | None) -> None:
     """Remove a folder by its open descriptor: if files can no longer be opened, it can still be emptied."""
-    if _is_still(folder, descriptor):
-        for name in os.listdir(descriptor):
+    if descriptor is None:
+        shutil.rmtree(folder, ignore_errors=True)
+    elif _is_still(folder, descriptor):
+        for name in os.listdir(descriptor):  # noqa: PTH208 - by its descriptor
             with suppress(OSError):  # a folder, which is removed below
                 os.unlink(name, dir_fd=descriptor)
         _remove_empty(folder)
@@ -79,10 +81,6 @@ def _remove_abandoned(parent: Path, prefix: str) -> None:
 
 
 def _remove_unlocked(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        if os.fstat(descriptor).st_uid == os.geteuid():
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with portable.abandoned(folder) as free:
+        if free:
             shutil.rmtree(folder, ignore_errors=True)
-    finally:
-        os.close(descriptor)

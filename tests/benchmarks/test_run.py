@@ -64,6 +64,16 @@ def test_a_missed_limit_is_marked_and_gives_an_exit_code(bench: None) -> None:
     ]
 
 
+def test_figures_a_fifth_worse_than_in_the_kept_run_are_listed(bench: None, tmp_path: Path) -> None:
+    from figures import Figure, as_json, regressions
+
+    before = [Figure(what="a", measured=2.0, unit="x"), Figure(what="b", measured=5.0, unit="s")]
+    (tmp_path / "kept.json").write_text(json.dumps(as_json(before, {})), encoding="utf-8")
+    now = [Figure(what=what, measured=measured, unit="x") for what, measured in (("a", 2.5), ("b", 5.9), ("c", 9.0))]
+    assert regressions(now, tmp_path / "kept.json") == ["WORSE: a: 2.5 x, kept run 2 x"]
+    assert regressions(now, tmp_path / "none.json") == ["No earlier run is kept in none.json: nothing to compare with."]
+
+
 def test_enlarged_rows_are_the_records_then_variations_within_the_domain(bench: None, tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 

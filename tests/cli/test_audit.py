@@ -11,7 +11,7 @@ from command_line import scumble as run
 from planted_bugs import RangeFromData
 
 import scumble
-from scumble.auditing.audit import audit_subject
+from scumble.auditing.audit import audit_subject, method_subject
 from scumble.auditing.mechanisms import Mechanism
 from scumble.auditing.neighbours import CodedRows, Pair
 from scumble.auditing.outcomes import Draws
@@ -99,10 +99,10 @@ def test_an_interrupted_audit_resumes(tmp_path: Path) -> None:
     stopped = replace(subject, mechanism=Interrupted(inner=subject.mechanism, batches=[0] * 9))
     with pytest.raises(KeyboardInterrupt):
         audit_subject(stopped, runs=6_000, workers=1, state=state)
-    before = json.loads(state.read_text("utf-8"))
+    before = json.loads(state.read_text("utf-8"))["test"]
     assert 0 < before["runs"] < 6_000
     finding = audit_subject(subject, runs=6_000, workers=1, state=state)
-    after = json.loads(state.read_text("utf-8"))
+    after = json.loads(state.read_text("utf-8"))["test"]
     assert after["event"] == before["event"] and after["pair"] == before["pair"]
     assert after["runs"] == finding.judged == 6_000
     assert after["hits"][0] > before["hits"][0]
@@ -119,6 +119,58 @@ def test_a_worker_pool_gives_the_same_number_of_runs() -> None:
     finding = audit_subject(subject, runs=4_000, workers=2)
     assert 0.5 < finding.found < 1.3
     assert finding.runs == 2 * 4_000 + 4 * 1_000
+
+
+def test_an_interrupted_search_resumes_with_the_pairs_it_has_screened(tmp_path: Path) -> None:
+    state, subject = tmp_path / "state.json", method_subject("contingency", parameters={"epsilon": "1"})
+    subject = replace(subject, pairs=subject.pairs[:5])
+    stopped = replace(subject, mechanism=Interrupted(inner=subject.mechanism, batches=[0] * 14))
+    with pytest.raises(KeyboardInterrupt):
+        audit_subject(stopped, runs=400, workers=1, state=state)
+    before = json.loads(state.read_text("utf-8"))
+    assert len(before["screened"]) == 3 and before["test"] is None
+    drawn = [0] * 10_000
+    resumed = replace(subject, mechanism=Interrupted(inner=subject.mechanism, batches=drawn))
+    finding = audit_subject(resumed, runs=400, workers=1, state=state)
+    not_screened_before = len(subject.pairs) - 3
+    assert 10_000 - len(drawn) == 4 * not_screened_before + 4 * 3 + 4 + 2 * 20
+    assert finding.runs == 4 * 50 * len(subject.pairs) + 4 * 200 * 3 + 4 * 200 + 2 * 400
+
+
+def test_a_folder_keeps_the_state_until_the_audit_ends(tmp_path: Path) -> None:
+    subject = one_count(Fraction(1))
+    stopped = replace(subject, mechanism=Interrupted(inner=subject.mechanism, batches=[0] * 9))
+    with pytest.raises(KeyboardInterrupt):
+        audit_subject(stopped, runs=6_000, workers=1, state=tmp_path)
+    [kept] = tmp_path.iterdir()
+    assert kept.name.startswith("one count-")
+    assert audit_subject(subject, runs=6_000, workers=1, state=tmp_path).judged == 6_000
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_audit_that_is_limited_by_time_fixes_its_runs_before_the_first_test_run(tmp_path: Path) -> None:
+    """An interrupted one tests as many runs as it had fixed, at whatever speed it resumes."""
+    seen: list[str] = []
+    options = {"epsilon": "1", "leaves": True, "seconds": 1, "workers": 1, "variations": 1, "state": tmp_path}
+    finding = scumble.audit("diffgen", progress=lambda label, done, total: seen.append(label), **options)
+    assert 100 <= finding.judged <= 10_000
+    assert [each for each in seen if each.startswith("testing the event, lower bound so far 0.")]
+    with pytest.raises(InputError, match="more than 0"):
+        scumble.audit("diffgen", **options | {"seconds": 0})
+
+
+def test_exact_losses_are_shown_before_anything_is_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scumble.cli.audit.FIRST_SECONDS", 0.5)
+    words = ("--epsilon", "1", "--leaves", "--seconds", "1", "--workers", 1)
+    ended = run("audit", *words)
+    assert ended.code == 0, ended.err
+    first, then = ended.out.index("No violation: diffgen"), ended.out.index("Not refuted: diffgen")
+    assert first < then and "For a tighter bound, give --runs" in ended.out
+    found = run("audit", *words, "--json").json
+    assert found["transcripts"]["largest_loss"] == 1 and found["judged"] >= 100
+    monkeypatch.setattr("scumble.cli.audit.FIRST_SECONDS", 60)
+    refuted = run("audit", "--method", "s-mdav", "--k", 20, "--epsilon", "1", "--json")
+    assert refuted.code == 4 and json.loads(refuted.out)["largest_loss"] > 9, "nothing is sampled after a violation"
 
 
 def test_the_report_shows_a_refuted_method() -> None:

@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 from command_line import SCHEMA, people, release, scumble
 
+from scumble.cli.evaluation import TITLES as CLI_TITLES
 from scumble.cli.evaluation import print_evaluation
+from scumble.files.report.evaluation import TITLES
 from scumble.flows.evaluate import NOTICE
+from scumble.mining.benchmark.classifiers import CLASSIFIERS
 
 NUMBERS = """\
 scumble: schema/1
@@ -136,3 +139,17 @@ def test_a_release_without_a_class(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Predicting the class" not in Path("mine/evaluation.html").read_text("utf-8")
     print_evaluation(found)
     assert "two attributes" in capsys.readouterr().out
+
+
+def test_c45_alone_is_scored_printed_and_written(released: None) -> None:
+    words = ["--test", "test.csv", "--train", "people.csv", "--classifier", "c45", "--by", "job", "--target", "age>50"]
+    ended = scumble("evaluate", "out", *words, "--out", "mine")
+    assert ended.code == 0, ended.err
+    assert "C4.5 on the release" in ended.out
+    assert "C4.5 on the raw rows" in ended.out
+    assert "boosting" not in ended.out
+    assert "accuracy of C4.5 on the release" in Path("mine/evaluation.html").read_text("utf-8")
+    found = json.loads(Path("mine/evaluation.json").read_text("utf-8"))
+    assert "tree" not in found
+    assert found["pruning"]["rule"] == "pessimistic errors of C4.5"
+    assert set(TITLES) == set(CLI_TITLES) == set(CLASSIFIERS)

@@ -107,7 +107,7 @@ def test_no_password_is_shown(address: str, password: str) -> None:
 def test_a_missing_driver_is_an_error_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("adbc_driver_manager", "adbc_driver_postgresql", "adbc_driver_postgresql.dbapi"):
         monkeypatch.setitem(__import__("sys").modules, module, None)
-    with pytest.raises(InputError, match="PostgreSQL needs its driver"):
+    with pytest.raises(InputError, match="PostgreSQL database need the optional package adbc-driver-postgresql"):
         PostgresTable(address="postgresql://host/people", table="patients").columns()
 
 

@@ -67,6 +67,33 @@ def test_the_library_takes_the_same_strengths() -> None:
     assert weight.sigma == pytest.approx(10 * age.sigma)
 
 
+def test_one_probability_serves_all_categories_that_nothing_else_names() -> None:
+    """The class is reported without noise, as without the option."""
+    write(["50,80,Dancer,1"] * 20)
+    assert perturb("--retain", "70%").code == 0
+    noise = json.loads(Path("out/noise.json").read_text())["attributes"]
+    assert noise["job"]["blur"] == {"kind": "retained", "probability": "0.7"}
+    assert noise["sick"]["blur"] == {"kind": "truthful"}
+    model = package.noise_model("schema.yaml", retain=0.7, withhold=["job"])
+    assert model.reported == ("age", "weight", "sick")
+
+
+def test_intervals_may_have_unequal_widths() -> None:
+    """As the paper's example of salaries: narrow intervals of low values, wide ones of high values."""
+    write([f"50,{weight},Dancer,1" for weight in (0, 9, 10, 99, 100, 199, -999)])
+    assert perturb("--discretize", "weight=0:10:100:200", "--retain", "70%").code == 0
+    with Path("out/table.csv").open(encoding="utf-8", newline="") as file:
+        weights = [row["weight"] for row in csv.DictReader(file)]
+    assert weights[:2] == ["[0,10)"] * 2 and weights[2:4] == ["[10,100)"] * 2 and weights[4:6] == ["[100,200)"] * 2
+    manifest = json.loads(Path("out/release.json").read_text())
+    assert manifest["parameters"]["discretize"] == ["weight=0:10:100:200"]
+    assert "weight lies in an interval of width 9.5 at 95 % confidence" in manifest["guarantee"]["sentence"]
+    for words in (("verify", "out"), ("reconstruct", "out", "--out", "found")):
+        assert scumble(*words).code == 0
+    model = package.noise_model("schema.yaml", retain="70%", discretize={"weight": [0, 10, 100, 200]})
+    assert model["weight"].width(Fraction(95, 100)) == Fraction(95, 10)
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -74,6 +101,15 @@ def test_the_library_takes_the_same_strengths() -> None:
         (("--retain", "job=70%,job=20%"), "names an attribute twice"),
         (("--retain", "job=150%"), "between 0 and 1"),
         (("--retain", "age=50%", "--privacy", "50%"), "is a number"),
+        (("--retain", "70%", "--discretize", "age=0:50"), "do not cover its range"),
+        (("--retain", "70%", "--discretize", "age=0:4.5:100"), "begins inside a cell"),
+        (("--retain", "70%", "--discretize", "age=0:x:100"), "is not a number"),
+        (("--retain", "70%", "--discretize", "age=0:60:50:100"), "not in ascending order"),
+        (("--discretize", "age=0:50:100", "--truthful", "age"), "named twice"),
+        (("--discretize", "job=0:1"), "do not cover its range"),
+        (("--retain", "150%"), "between 0 and 1"),
+        (("--retain", "70%", "--epsilon", "1"), "An epsilon determines the noise"),
+        ((), "--retain job=70%, or --retain 70% for all"),
         (("--retain", "hat=50%"), "hat"),
         (("--privacy-of", "hat=50%"), "hat"),
         (("--privacy-of", "age=none"), "not a number"),

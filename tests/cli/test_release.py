@@ -242,7 +242,7 @@ def test_names_that_look_like_markup_are_printed_as_they_are(folder: Path) -> No
 def test_the_folder_holds_what_the_design_says(released: Path) -> None:
     assert {path.name for path in released.iterdir()} == {
         "release.json", "schema.yaml", "counts.csv", "table.csv", "fine.csv", "fine.schema.yaml", "detail.json",
-        "report.html", "README.md",
+        "report.html", "README.md", "croissant.json", "datapackage.json", "values.csv", "read.R", "deployment.yaml",
     }  # fmt: skip
     header = (released / "counts.csv").read_text().splitlines()[0]
     assert header.replace('"', "") == f"{HEADER},count,measured,variance"

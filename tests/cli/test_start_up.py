@@ -95,7 +95,7 @@ def test_an_unknown_verb_is_an_error_with_a_suggestion() -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("scumble re", {"release", "reconstruct", "reproduce"}),
+        ("scumble re", {"rehearse", "report", "release", "reconstruct", "reproduce"}),
         ("scumble plan --sch", {"--schema"}),
         ("scumble ledger ", {"show", "grant", "verify"}),
         ("scumble join transcript v", {"verify"}),

@@ -6,7 +6,28 @@ from typing import Any
 
 import pytest
 
-from scumble.cli import audit, compare, demo, join, ledger, mine, perturb, plan, query, release, reproduce, schema
+from scumble.cli import (
+    audit,
+    compare,
+    demo,
+    doctor,
+    export,
+    join,
+    ledger,
+    mine,
+    perturb,
+    plan,
+    query,
+    rehearse_release,
+    release,
+    report,
+    reproduce,
+    risk,
+    run,
+    schema,
+    studio,
+    survey,
+)
 from scumble.cli.verbs import VERBS
 from scumble.methods import METHODS
 
@@ -14,7 +35,9 @@ MODULES: dict[str, ModuleType] = {
     "audit": audit,
     "compare": compare,
     "demo": demo,
+    "doctor": doctor,
     "evaluate": release,
+    "export": export,
     "join": join,
     "ledger": ledger,
     "mine": mine,
@@ -22,9 +45,15 @@ MODULES: dict[str, ModuleType] = {
     "plan": plan,
     "query": query,
     "reconstruct": mine,
+    "rehearse": rehearse_release,
     "release": release,
+    "report": report,
     "reproduce": reproduce,
+    "risk": risk,
     "schema": schema,
+    "survey": survey,
+    "run": run,
+    "studio": studio,
     "verify": release,
 }
 

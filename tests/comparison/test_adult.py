@@ -39,6 +39,7 @@ def test_published_mode_is_as_good_as_the_paper_says(adult: CodedTable) -> None:
     assert 0.80 < fmean(runs) < 0.84
 
 
+@pytest.mark.audit
 def test_the_default_is_better(adult: CodedTable) -> None:
     runs = []
     for seed in range(RUNS):

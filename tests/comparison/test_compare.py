@@ -45,7 +45,7 @@ np.savez(sys.argv[2], cpu_seconds=7.5, **result)
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a small table, and no peers."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv(peers.FOLDER_SETTING, raising=False)
+    monkeypatch.delenv("SCUMBLE_PEERS", raising=False)
     Path("people.csv").write_text(people(600))
     Path("schema.yaml").write_text(SCHEMA)
     return tmp_path
@@ -60,7 +60,7 @@ def fake_peers(work: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list
         (folder / ".venv" / name / "bin" / "python").symlink_to(sys.executable)
     (folder / "fit.py").write_text(FAKE_FIT)
     (folder / "fit.py.log").touch()
-    monkeypatch.setenv(peers.FOLDER_SETTING, str(folder))
+    monkeypatch.setenv("SCUMBLE_PEERS", str(folder))
     monkeypatch.setenv("PYTHONPATH", ":".join(sys.path))
     return lambda: [json.loads(line) for line in (folder / "fit.py.log").read_text().splitlines()]
 
@@ -274,7 +274,7 @@ def test_targets_stand_in_their_own_section_and_may_be_lacking() -> None:
     page = Path("out/comparison.md").read_text()
     assert page.count("Other attributes as the class") == 1
     assert "job: boosting accuracy" in page
-    assert "job by boosting" in Path("out/comparison.svg").read_text()
+    assert "accuracy of boosting, predicting job" in Path("out/comparison.svg").read_text()
 
 
 def test_a_binned_peer_gets_bins_and_its_rows_are_scored_as_codes(

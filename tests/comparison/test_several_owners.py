@@ -23,10 +23,11 @@ from scumble.comparison.several_owners import (
     split_among_owners,
     union,
 )
+from scumble.comparison.summary import mean_scores, paired_differences
 from scumble.engines.memory import MemoryEngine
 from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
-from scumble.joint.holder import joint_plan
+from scumble.joint.planning import joint_plan
 from scumble.joint.simulated import simulated_holder
 from scumble.methods.diffgen.method import DiffGenMethod
 from scumble.methods.diffgen.parameters import DiffGen
@@ -183,8 +184,8 @@ def test_contenders_by_name() -> None:
     joint, apart, one = (contender_of(name) for name in ("joint-2", "apart-5:rounds=4", "together"))
     assert isinstance(joint, SeveralOwners) and isinstance(apart, SeveralOwners) and isinstance(one, OurMethod)
     assert (joint.owners, joint.jointly, apart.owners, apart.jointly) == (2, True, 5, False)
-    assert joint.parameters == one.parameters == {"detail": "no", "score": "accuracy"}
-    assert apart.parameters == {"detail": "no", "score": "accuracy", "rounds": "4"}
+    assert joint.parameters == one.parameters == {"detail": "yes", "score": "accuracy"}
+    assert apart.parameters == {"score": "accuracy", "rounds": "4"}
     assert "any 1 of the 3 parties" in joint.guarantee
     assert "any 2 of the 5 parties" in contender_of("joint-5").guarantee
     assert "each owner's" in apart.guarantee
@@ -212,7 +213,7 @@ def test_a_comparison_of_all_three_ways(tmp_path: Path, monkeypatch: pytest.Monk
 def test_figures_and_their_place_on_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
     import joint
-    from joint_accuracy import Figures
+    from joint_accuracy import _difference, _mean
 
     outcomes = [
         TrialOutcome(
@@ -228,8 +229,8 @@ def test_figures_and_their_place_on_a_page(tmp_path: Path, monkeypatch: pytest.M
         for name, accuracy in (("a", 0.8), ("b", 0.7))
         for split in (0, 1, 2)
     ]
-    assert Figures(outcomes).both("a", "b", "1") == "72.00 (1.15); +10.00 (0.00) ahead"
-    assert Figures(outcomes).both("a", "b", "1", reverse=True) == "72.00 (1.15); -10.00 (0.00)"
+    assert [_mean(each) for each in mean_scores(outcomes)][:1] == ["82.00 (1.15)"]
+    assert _difference(paired_differences(outcomes, "a")[0]) == "+10.00 (0.00) ahead"
     page = tmp_path / "page.md"
     page.write_text(
         "before\n<!-- begin: cost -->\nold\n<!-- end -->\nbetween\n<!-- begin: peer -->\nkept\n<!-- end -->\n"

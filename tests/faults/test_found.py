@@ -45,14 +45,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def unconfirmed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk that does not confirm the last flush, that of the folder in which a release was published."""
-    flush = atomic_folder._flush
+    flush = atomic_folder.flush
 
     def failing(path: Path) -> None:
         if any(each.name.startswith("out") for each in path.iterdir() if path.is_dir()):
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         flush(path)
 
-    monkeypatch.setattr(atomic_folder, "_flush", lambda path: failing(path) if path.is_dir() else flush(path))
+    monkeypatch.setattr(atomic_folder, "flush", lambda path: failing(path) if path.is_dir() else flush(path))
 
 
 def test_a_release_whose_name_the_disk_does_not_confirm_is_not_denied(folder: Path, unconfirmed: None) -> None:

@@ -181,7 +181,8 @@ def test_resealing_without_a_change_is_no_tampering(copy: Path) -> None:
     assert verify_folder(copy)
 
 
-FILES = ("counts.csv", "table.csv", "schema.yaml", "README.md", "report.html", "release.json")
+FILES = ("counts.csv", "table.csv", "schema.yaml", "README.md", "report.html", "release.json", "croissant.json")
+FILES += ("datapackage.json", "values.csv", "read.R", "deployment.yaml")
 
 
 def test_these_are_all_files(original: Path) -> None:

@@ -16,7 +16,7 @@ from scumble.errors import InputError
 from scumble.files.noise_file import read_noise
 from scumble.files.schema_file import parse_schema, read_schema, schema_text
 from scumble.flows.mine import predict, train
-from scumble.joint.holder import joint_plan
+from scumble.joint.planning import joint_plan
 from scumble.joint.protocol.roles import Roles
 from scumble.joint.simulated import simulated_holder
 from scumble.methods import METHODS
@@ -29,7 +29,7 @@ from scumble.sources import open_source
 KINDS: dict[str, tuple[str, Sequence[Any]]] = {
     "styled numbers": (
         "numeric: {low: 0, high: 4000, step: 500}, numbers: {decimal: ',', thousands: .}",
-        ["12,5", "1.250,75", "3.999,99", "700"],
+        ["12,5", "700", "3.999,99", "2.250,75"],
     ),
     "nested intervals": (
         "numeric: {tree: {'[0,90)': {'[0,30)': {'[0,10)': , '[10,30)': }, '[30,90)': }}}",

@@ -13,16 +13,42 @@ from scumble.errors import InputError
 from scumble.files.kinds import KINDS, kind_named, kind_of
 from scumble.files.release_folder import write_release
 from scumble.files.verify import verify_folder
-from scumble.flows.load import load_blurred, load_cells, load_records, load_release
+from scumble.flows.load import (
+    load_blurred,
+    load_cells,
+    load_classifier,
+    load_generalized,
+    load_records,
+    load_release,
+)
 from scumble.flows.perturb import perturb
 from scumble.flows.release import release
 from scumble.model.grid import Grid
-from scumble.model.release import BlurredRelease, CellRelease, RecordRelease, Release
+from scumble.model.release import (
+    BlurredRelease,
+    CellRelease,
+    ClassifierRelease,
+    GeneralizedRelease,
+    RecordRelease,
+    Release,
+)
 from scumble.model.schema import Attribute, Outside, Schema
 
 SCHEMA = patients_schema()
-LOADERS: dict[str, Callable[[Path], Release]] = {"cells": load_cells, "records": load_records, "blurred": load_blurred}
-CLASSES = {"cells": CellRelease, "records": RecordRelease, "blurred": BlurredRelease}
+LOADERS: dict[str, Callable[[Path], Release]] = {
+    "cells": load_cells,
+    "records": load_records,
+    "generalized": load_generalized,
+    "blurred": load_blurred,
+    "classifier": load_classifier,
+}
+CLASSES = {
+    "cells": CellRelease,
+    "records": RecordRelease,
+    "generalized": GeneralizedRelease,
+    "blurred": BlurredRelease,
+    "classifier": ClassifierRelease,
+}
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +59,16 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     release(rows, schema=SCHEMA, out=made / "cells", ledger=made / "1.db", epsilon="1", rounds=1)
     release(rows, schema=SCHEMA, out=made / "records", ledger=made / "2.db", epsilon="1", method="histograms")
     perturb(rows, schema=SCHEMA, out=made / "blurred", epsilon="3")
+    release(
+        rows,
+        schema=SCHEMA,
+        out=made / "generalized",
+        ledger=made / "3.db",
+        method="mondrian",
+        k=5,
+        accept=["k-anonymity"],
+    )
+    release(rows, schema=SCHEMA, out=made / "classifier", ledger=made / "4.db", epsilon="1", method="diffp-c45")
     return {name: made / name for name in LOADERS}
 
 

@@ -21,6 +21,7 @@ from scumble.model.counts import Integers
 from scumble.model.guarantee import Unit
 from scumble.model.release import Release
 from scumble.model.schema import Outside
+from scumble.privacy.noise import PaidNoise
 from scumble.querying.answers import SHARES_OF_GROUPS
 
 SCHEMA = parse_schema(
@@ -138,6 +139,17 @@ def test_a_cross_table_adds_up(histograms: Release) -> None:
     widths = scumble.query(histograms, by="age:30")
     assert [each.group[0] for each in widths.estimates[::2]] == ["[0,30)", "[30,60)", "[60,90)", "?"]
     assert all(each.source == "measured" for each in widths.estimates)
+
+
+def test_groups_counted_in_rows_add_up_to_what_was_measured_of_all_of_them() -> None:
+    """With much noise the rows and the measured tables differ: parts follow the rows, and their sum a table."""
+    noisy = released("histograms", PaidNoise())
+    answer = scumble.query(noisy, "age < 40", by=["ward name", "pain"])
+    assert {each.source for each in answer.estimates} == {"rows"}
+    counts = [float(each.value or 0) for each in answer.estimates if each.measure == "count"]
+    shares = [float(each.value or 0) for each in answer.estimates if each.measure == "share"]
+    assert sum(counts) == pytest.approx(float(scumble.query(noisy, "age < 40").value or 0))
+    assert sum(shares) == pytest.approx(1)
 
 
 def test_means_and_quantiles_of_measured_tables(histograms: Release) -> None:
@@ -290,6 +302,31 @@ def test_averaged_records_answer_without_an_interval() -> None:
         assert any("interval" in note for note in answer.notes)
     assert float(answer.value or 0) == pytest.approx(1_000, rel=0.2)
     assert float(scumble.query(made, mean="x").value or 0) == pytest.approx(49.5, rel=0.1)
+
+
+def generalized(method: str) -> Release:
+    chosen = method_named(method)
+    made = run(chosen, SCHEMA, chosen.parameters(k=20, quasi="age,weight"), engine_of(SCHEMA, CODED), Silent())
+    assert isinstance(made, Release)
+    return made
+
+
+@pytest.mark.parametrize("method", ["mondrian", "tds"])
+@pytest.mark.parametrize("question", ["", "not ill = 'no'", "pain > 'none'", "`ward name` = 'North'"])
+def test_generalized_records_answer_exactly_about_what_was_not_generalized(method: str, question: str) -> None:
+    assert scumble.query(generalized(method), question).value == pytest.approx(truth(QUESTIONS[question]))
+
+
+def test_a_question_that_cuts_through_generalized_values_spreads_their_records() -> None:
+    cut = scumble.query(generalized("mondrian"), "age < 41 and weight < 70")
+    assert cut.interval is None
+    assert any("spread evenly" in note for note in cut.notes)
+    assert cut.value == pytest.approx(truth(lambda age, weight, *_: age < 41 and weight < 4), rel=0.25)
+
+
+def test_a_number_inside_a_generalized_value_of_a_cut_is_noted() -> None:
+    answer = scumble.query(generalized("tds"), "age < 41")
+    assert any("41 lies inside the cell [0,90)" in note for note in answer.notes)
 
 
 def test_no_noise_of_a_whole_table_is_uncertain_if_the_rows_are_public() -> None:

@@ -1,5 +1,6 @@
 """The fuzzer finds what it looks for: crashes, hangs, memory, and dead processes. The tallies add up."""
 
+import json
 import mmap
 import os
 import signal
@@ -11,10 +12,13 @@ import pytest
 from fuzzing.__main__ import Worker
 from fuzzing.random_frames import frame
 from fuzzing.target import Run, Target
+from fuzzing.web import runs, submissions, survey, web_targets
 from fuzzing.worker import SHARED, fuzz
 
 from fuzzing import mutation, page, tally, worker
 from scumble.errors import InputError
+from scumble.files.run_file import parse_run
+from scumble.survey.submission import SubmissionReader
 
 SEEDS = (b'{"a": [1, 2], "b": "text"}', b"age < 40")
 
@@ -108,3 +112,21 @@ def test_tallies_add_up_by_version(tmp_path: Path) -> None:
     text = (tmp_path / "page.md").read_text()
     assert "| anything | 30 | 20 | 1,000,000 | 0 | 0 | 0 | 1.5 s | 0 MiB | 0 |" in text
     assert text.startswith("before") and text.endswith("after\n")
+
+
+def test_the_inputs_of_the_web_pages_are_accepted_before_they_are_changed() -> None:
+    assert [parse_run(text.decode()).data for text in runs()] == ["../people.csv"] * 2
+    reader = SubmissionReader(survey())
+    read = [reader.read(json.loads(message)) for message in submissions(survey())]
+    assert [set(each.truths) for each in read] == [set(), {"job"}]
+
+
+@pytest.mark.parametrize("target", list(web_targets()), ids=lambda target: target.name)
+def test_changed_inputs_of_the_web_pages_are_refused_or_read(
+    target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = fuzz(target, seed="web", seconds=20, inputs=60, shared=mmap.mmap(-1, SHARED))
+    assert found["faults"] == []
+    assert found["accepted"] > 0, "some inputs are valid"
+    assert found["accepted"] < 60, "some are refused"

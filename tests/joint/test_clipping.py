@@ -14,13 +14,17 @@ from joint_threads import SUBMITTING, THREE, Noiseless, RecordingMesh, keys_from
 from scumble.auditing.laws.queries import engine_of
 from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
-from scumble.joint.holder import MemoryAnswerLog, SecretHolder, joint_plan
+from scumble.joint.answers import MemoryAnswerLog
+from scumble.joint.holder import SecretHolder
 from scumble.joint.offsets import score_offsets
+from scumble.joint.planning import joint_plan
 from scumble.joint.protocol.arithmetic import ReplicatedArithmetic, _padded
 from scumble.joint.protocol.circuits import add_planes, noise_digits, summands, words_from_planes
 from scumble.joint.protocol.geometric_noise import GeometricLaw
+from scumble.joint.protocol.lockstep import run
 from scumble.joint.protocol.roles import Roles
 from scumble.joint.protocol.sharing import Shares, Sharing
+from scumble.joint.scoring import SharedScores
 from scumble.methods.diffgen.method import COUNT, DiffGenMethod
 from scumble.methods.diffgen.parameters import DiffGen
 from scumble.methods.diffgen.scores import Candidate, PartitionScores, Score, ValueScores
@@ -30,7 +34,7 @@ from scumble.model.cut import Cut
 from scumble.model.guarantee import Unit
 from scumble.privacy.noise import selection_scale
 from scumble.privacy.price import Price
-from scumble.privacy.query import CellCounts, GroupChoice
+from scumble.privacy.query import CellCounts, Choice, GroupChoice, RowChoice
 
 SCHEMA = parse_schema(
     """
@@ -105,7 +109,7 @@ class Edge(ReplicatedArithmetic):
 
     def noisy_argmax(self, scores: Shares, *, law: GeometricLaw, bits: int) -> int:
         sharing, size = self._sharing, scores.shape[1]
-        noise = _padded(noise_digits(sharing, _largest(law), size), bits)
+        noise = _padded(run(sharing, noise_digits(sharing, _largest(law), size)), bits)
         planes = add_planes(sharing, [*summands(sharing, scores, bits), noise])
         self.noisy = words_from_planes(sharing.open(planes), size).tolist()
         self.largest_noise = (1 << law.digits) - 1
@@ -119,7 +123,7 @@ class EdgeUpwards(Edge):
         self.largest_noise = (1 << law.digits) - 1
         half = 8 * -(-values.shape[1] // 8)
         sharing = self._sharing
-        more = _padded(noise_digits(sharing, _largest(law), half), bits)
+        more = _padded(run(sharing, noise_digits(sharing, _largest(law), half)), bits)
         total = add_planes(sharing, [*summands(sharing, values, bits), more])
         opened = words_from_planes(sharing.open(total), values.shape[1]).astype(np.int64)
         return opened - ((opened >> (bits - 1)) << bits)
@@ -131,9 +135,11 @@ def _largest(law: GeometricLaw) -> GeometricLaw:
 
 
 class Asked(SecretHolder):
-    def _open_choice(self, query: GroupChoice, price: Price, weights: Sequence[float] | None) -> Integers:
+    def _open_choice(
+        self, query: Choice | RowChoice, price: Price, scored: SharedScores, weights: Sequence[float] | None
+    ) -> Integers:
         self.scale = selection_scale(sensitivity=1, monotone=True, epsilon=price.epsilon)
-        return super()._open_choice(query, price, weights)
+        return super()._open_choice(query, price, scored, weights)
 
 
 def run_with(

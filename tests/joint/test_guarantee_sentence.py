@@ -11,7 +11,7 @@ from scumble.errors import CheckError
 from scumble.files.release_folder import manifest_hash, manifest_text, write_release
 from scumble.files.schema_file import parse_schema
 from scumble.files.verify import verify_folder
-from scumble.joint.holder import joint_plan
+from scumble.joint.planning import joint_plan
 from scumble.joint.simulated import simulated_holder
 from scumble.methods.diffgen.method import DiffGenMethod
 from scumble.methods.diffgen.parameters import DiffGen

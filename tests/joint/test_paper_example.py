@@ -8,8 +8,10 @@ from joint_threads import THREE, Noiseless, keys_from, run_parties, same_bound
 
 from scumble.engines.memory import MemoryEngine
 from scumble.files.schema_file import parse_schema
-from scumble.joint.holder import MemoryAnswerLog, SecretHolder, joint_plan
+from scumble.joint.answers import MemoryAnswerLog
+from scumble.joint.holder import SecretHolder
 from scumble.joint.network.mesh import Mesh
+from scumble.joint.planning import joint_plan
 from scumble.joint.protocol.sharing import Shares, Sharing
 from scumble.methods.diffgen.method import DiffGenMethod
 from scumble.methods.diffgen.parameters import DiffGen

@@ -18,12 +18,20 @@ from scumble.auditing.laws.queries import check_added_record, check_replaced_rec
 from scumble.errors import CheckError
 from scumble.files.schema_file import parse_schema
 from scumble.methods import METHODS
+from scumble.methods.barak.queries import MarginalCoefficients
 from scumble.methods.diffgen.scores import PURITY_SCALE, Candidate, PartitionScores, Score, ValueScores, purity
+from scumble.methods.hay.method import tree_of
+from scumble.methods.hay.queries import ClassHierarchies
 from scumble.methods.histograms.method import ClassTables
+from scumble.methods.privelet.queries import CellCoefficients
 from scumble.model.counts import Counts, Integers, Tabulation
 from scumble.model.cut import Cut
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
+from scumble.model.transforms.hierarchy import Hierarchy
+from scumble.model.transforms.interval_tree import IntervalTree
+from scumble.model.transforms.transform import Identity
+from scumble.model.transforms.wavelets import Haar, Nominal
 from scumble.privacy.query import CellCounts, Choice, Measurement, Query, RecordCount, Region, Sensitivity
 
 assert METHODS, "importing the methods defines their query classes"
@@ -103,9 +111,40 @@ def value_scores(draw: st.DrawFn, schema: Schema) -> ValueScores:
     return ValueScores(schema=schema, candidates=candidates, score=score, within=within)
 
 
+@st.composite
+def class_hierarchies(draw: st.DrawFn, schema: Schema) -> ClassHierarchies:
+    branching = draw(st.integers(2, 4))
+    hierarchies = tuple(Hierarchy(tree=tree_of(attribute, branching)) for attribute in schema.predictors)
+    return ClassHierarchies(schema=schema, hierarchies=hierarchies)
+
+
+@st.composite
+def cell_coefficients(draw: st.DrawFn, schema: Schema) -> CellCoefficients:
+    cut = draw(cuts(schema))
+    kinds = st.sampled_from([lambda size: Identity(size=size), lambda size: Haar(size=size), _nominal])
+    transforms = [draw(kinds)(size) for size in (*cut.shape, len(schema.classes))]
+    return CellCoefficients(cut=cut, transforms=tuple(transforms))
+
+
+def _nominal(size: int) -> Nominal:
+    return Nominal.of(IntervalTree.balanced(size, branching=3))
+
+
+@st.composite
+def marginal_coefficients(draw: st.DrawFn, schema: Schema) -> MarginalCoefficients:
+    axes = range(len(schema.predictors) + 1)
+    marginals = draw(
+        st.lists(st.sets(st.sampled_from(axes), min_size=1).map(sorted).map(tuple), min_size=1, max_size=3)
+    )
+    return MarginalCoefficients(cut=draw(cuts(schema)), marginals=tuple(marginals))
+
+
 EXAMPLES: dict[type[Query], Callable[[Schema], st.SearchStrategy[Any]]] = {
+    CellCoefficients: cell_coefficients,
     CellCounts: cell_counts,
+    ClassHierarchies: class_hierarchies,
     ClassTables: lambda schema: st.just(ClassTables(schema=schema)),
+    MarginalCoefficients: marginal_coefficients,
     PartitionScores: partition_scores,
     RecordCount: lambda schema: st.just(RecordCount(schema=schema)),
     ValueScores: value_scores,

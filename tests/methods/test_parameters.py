@@ -20,12 +20,19 @@ from scumble.methods import (
     MDAV,
     METHODS,
     SMDAV,
+    TDS,
+    Barak,
+    Contingency,
     DiffGen,
+    DiffPC45,
     Explore,
+    Hay,
     Histograms,
     Microaggregate,
+    Mondrian,
     Params,
     Plain,
+    Privelet,
     method_and_parameters,
     method_named,
 )
@@ -49,6 +56,13 @@ VALUES: list[tuple[Params, str]] = [
     (IMDAV(k=3, epsilon="1"), "i-mdav"),
     (SMDAV(k=3, epsilon="1"), "s-mdav"),
     (Plain(epsilon="1"), "plain"),
+    (Contingency(epsilon="1", attributes=("age",), bins=4), "contingency"),
+    (DiffPC45(epsilon="1", depth=3), "diffp-c45"),
+    (Hay(epsilon="1", branching=3), "hay"),
+    (Mondrian(k=3), "mondrian"),
+    (TDS(k=3), "tds"),
+    (Privelet(epsilon="1", bins=4, wavelets="all"), "privelet"),
+    (Barak(epsilon="1", marginals=(("age", "ill"),), bins=4), "barak"),
 ]
 
 

@@ -111,25 +111,25 @@ def test_a_spend_is_divided_once_into_parts_that_add_up_to_it() -> None:
             holder.measure(query, spend=label)
 
 
-def test_only_a_whole_spend_of_a_pure_plan_is_divided() -> None:
+def test_only_a_whole_spend_of_a_proved_plan_is_divided() -> None:
     half = Fraction(1, 2)
     part = (Spend(label="part", epsilon=Fraction(1)),)
     twice = holder_of(Spend(label="twice", epsilon=half, times=2))
     with pytest.raises(BudgetError, match="not planned to be divided"):
         twice.divide("twice", part)
-    whole = Plan(
+    joint = Plan(
         guarantee=JointDP(epsilon=Fraction(1), delta=Fraction(1, 2**60), coalition=1, unit=Unit.ADD_REMOVE),
         spends=(Spend(label="whole", epsilon=Fraction(1)),),
         cells_at_most=8,
     )
+    assert Purse(joint).divide("whole", part).spends == part
     claim = Plan(
         guarantee=Unproven(claim=PureDP(epsilon=Fraction(1), unit=Unit.ADD_REMOVE), reason="it is wrong."),
-        spends=whole.spends,
+        spends=joint.spends,
         cells_at_most=8,
     )
-    for plan in (whole, claim):
-        with pytest.raises(BudgetError, match="not planned to be divided"):
-            Purse(plan).divide("whole", part)
+    with pytest.raises(BudgetError, match="not planned to be divided"):
+        Purse(claim).divide("whole", part)
 
 
 def test_under_replace_parts_add_up_to_what_they_cost_there() -> None:

@@ -18,6 +18,8 @@ from command_line import SCHEMA, accounts, leftovers, people, release_words
 from scumble.engines.duckdb import DuckDBEngine
 from scumble.files.schema_file import parse_schema
 
+pytestmark = pytest.mark.faults
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -58,6 +60,7 @@ def test_a_swallowed_signal_ends_the_run_all_the_same(
     assert ended.returncode == code, ended.stderr
     said = "Interrupted. Nothing was charged.\n" if code == 1 else "Cause: an interruption.\n"
     assert ended.stderr.endswith(said)
+    assert ("No answer was drawn from the rows." in ended.stderr) is (place == "charged_rows")
     assert not (folder / "out").exists()
     assert leftovers(folder) == list((folder / "scratch").iterdir()) == []
     assert bool(accounts(folder / "ledger.db")) is (code == 5)

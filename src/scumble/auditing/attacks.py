@@ -93,7 +93,14 @@ def attack_release(folder: str | Path, *, train: Any, control: Any, dialect: Dia
         raise InputError(
             "The attacks compare people in the release with others. Give --train and --control files with rows."
         )
-    allowed = _most_allowed(made)
+    return attack_table(published, members, others, schema, allowed=_most_allowed(made))
+
+
+def attack_table(
+    published: WeightedRows, members: WeightedRows, others: WeightedRows, schema: Schema, *, allowed: float | None
+) -> list[Attack]:
+    """Run all four attacks on a published table. All rows are coded by its schema; `allowed` is the limit of the
+    guarantee on a difference, if it has one."""
     target = [a.name for a in schema.attributes].index(schema.target) if schema.target else -1
     return [
         membership(published, members, others, allowed),

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 POWER = 0.99
 FEWEST_RUNS = 100
-DEFAULT_RUNS = 10_000
+DEFAULT_SECONDS = 75
+"""How long the sampling takes if no number of runs is given."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +132,7 @@ def audit(
     *,
     schema: Schema | str | Path | None = None,
     runs: int | None = None,
+    seconds: float = DEFAULT_SECONDS,
     variations: int = 12,
     confidence: object = "0.999",
     claims: int = 1,
@@ -143,17 +145,20 @@ def audit(
 ) -> Finding:
     """Search for an event that distinguishes neighbouring tables better than the declared epsilon allows.
 
-    `runs` is the number of test runs on each of the two tables (default: 10,000); further runs choose the pair and the
-    event. The lower bound is valid at level `confidence` for `claims` audits together. `parameters` are those of the
-    method, such as epsilon. Without `schema` the audit uses a small one, because it runs the method thousands of times.
-    `judged` is an older name of `runs`.
+    `runs` is the number of test runs on each of the two tables; further runs choose the pair and the event. Without it,
+    the audit takes about `seconds`: the number of runs follows from the speed of the method, is at most 10,000, and is
+    fixed before the first test run. The lower bound is valid at level `confidence` for `claims` audits together.
+    `parameters` are those of the method, such as epsilon. Without `schema` the audit uses a small one, because it runs
+    the method thousands of times. `state` is a file in which the audit notes how far it is, or a folder for such a file
+    until the audit ends: the same call resumes from it. `judged` is an older name of `runs`.
     """
     if runs is not None and judged is not None:
         raise InputError("`runs` and `judged` are two names of one option. Give only `runs`.")
     subject = method_subject(method, schema=schema, pairs=pairs, parameters=parameters)
     return audit_subject(
         subject,
-        runs=next((given for given in (runs, judged) if given is not None), DEFAULT_RUNS),
+        runs=judged if runs is None else runs,
+        seconds=seconds,
         variations=variations,
         confidence=confidence,
         claims=claims,
@@ -199,7 +204,8 @@ def method_subject(
 def audit_subject(
     subject: Subject,
     *,
-    runs: int,
+    runs: int | None,
+    seconds: float = DEFAULT_SECONDS,
     variations: int = 0,
     confidence: object = "0.999",
     claims: int = 1,
@@ -207,25 +213,42 @@ def audit_subject(
     state: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Finding:
-    """Search for the best pair and event, then compute the lower bound from `runs` test runs of each table."""
+    """Search for the best pair and event, then compute the lower bound from `runs` test runs of each table, or from as
+    many as fit into `seconds`."""
+    from scumble.auditing.audit_state import identity_of
     from scumble.auditing.bounds import Confidence
-    from scumble.auditing.search import Effort, all_cores, identity_of, search_and_test
+    from scumble.auditing.search import Effort, search_and_test
+    from scumble.auditing.workers import all_cores
 
     level = _confidence(confidence, claims)
-    if runs < FEWEST_RUNS:
+    if runs is not None and runs < FEWEST_RUNS:
         raise InputError(f"{runs} test runs are too few for a lower bound. Give {FEWEST_RUNS:,} or more.")
-    effort = Effort(test_runs=runs, variations=variations, delta=float(subject.delta))
+    if not seconds > 0:
+        raise InputError(f"The audit may take {seconds} seconds. Give more than 0.")
+    delta = float(subject.delta)
+    if runs is None:
+        effort = Effort(variations=variations, delta=delta, seconds=seconds)
+    else:
+        effort = Effort(test_runs=runs, variations=variations, delta=delta)
     public = subject.mechanism.schema
+    identity = identity_of(subject.name, subject.parameters, subject.declared, public, effort, subject.pairs)
+    saved = None if state is None else Path(state)
+    in_folder = saved is not None and saved.is_dir()
+    if saved is not None and in_folder:
+        saved /= f"{subject.name}-{identity[:16]}.json"
+    family = Confidence(level=level, claims=claims)
     result = search_and_test(
         subject.mechanism,
         list(subject.pairs),
         effort,
         workers=all_cores() if workers is None else workers,
-        state=None if state is None else Path(state),
-        identity=identity_of(subject.name, subject.parameters, subject.declared, public, effort, subject.pairs),
+        state=saved,
+        identity=identity,
         progress=progress,
+        confidence=family,
     )
-    family = Confidence(level=level, claims=claims)
+    if saved is not None and in_folder:
+        saved.unlink(missing_ok=True)
     likely, unlikely = ("first", "second") if result.event.likelier_on_first else ("second", "first")
     return Finding(
         method=subject.name,
@@ -238,7 +261,7 @@ def audit_subject(
         confidence=level,
         claims=claims,
         runs=result.all_runs,
-        judged=runs,
+        judged=result.runs[0],
         hits=result.hits,
         smallest_violation=_violation_seen(result, float(subject.declared), family, effort.delta),
         pair=result.pair.words(public),

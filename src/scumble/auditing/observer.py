@@ -11,6 +11,7 @@ import numpy as np
 
 from scumble.auditing.neighbours import CodedRecord, Pair
 from scumble.auditing.outcomes import ChoicePath, Numbers, codes_of
+from scumble.mining.released_tree import released_probabilities
 from scumble.model.counts import Integers, places_of
 from scumble.model.release import CellRelease, Release
 from scumble.model.schema import Schema
@@ -27,11 +28,16 @@ class Observer:
         self._known: dict[ChoicePath, tuple[Integers, Numbers]] = {}
 
     def observe(self, path: ChoicePath, release: Release) -> Numbers:
-        """The published numbers about the differing records. The known records are subtracted from counts of cells."""
+        """The published numbers about the differing records: how many published rows agree with them, their class
+        probabilities under a published classifier, or counts of their cells, less the known records."""
         rows = release.rows_of("table")
         if rows is not None:
             agreements = (self._agreements(record, release.schema, rows) for record in self._records)
             return np.array([number for numbers in agreements for number in numbers])
+        if release.classifier is not None:
+            codes = np.array(self._records, dtype=np.int64).T
+            columns = dict(zip(self._schema.names, codes, strict=True))
+            return released_probabilities(release.classifier, columns, self._schema).ravel()
         cells = release.cells
         if path not in self._known:
             self._known[path] = self._places(cells)

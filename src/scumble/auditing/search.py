@@ -6,39 +6,38 @@ The event and its direction are fixed before the test runs are drawn, and every 
 of the bound is therefore valid no matter how many pairs, events and directions were tried.
 """
 
-import hashlib
-import json
 import math
-import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass, replace
-from itertools import repeat
-from multiprocessing import get_context
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
+from scumble.auditing.audit_state import AuditState, FixedTest, Screened, Separation
 from scumble.auditing.bounds import Confidence, epsilon_bounds
 from scumble.auditing.distinguisher import Event, choose, learn
 from scumble.auditing.mechanisms import Mechanism
-from scumble.auditing.neighbours import CodedRows, Pair, varied
-from scumble.auditing.outcomes import Draws, together
-from scumble.errors import InputError
+from scumble.auditing.neighbours import Pair, varied
+from scumble.auditing.workers import DrawRuns, Pace, worker_pool
 from scumble.flows.progress import Progress
-from scumble.foreign.documents import read_json
 from scumble.privacy.noise import simulation
 
-CHUNK = 2_000
-"""Test runs per worker between two writes of the state file."""
+PARTS = 20
+"""The test runs are drawn in so many parts; after each, the state is written and the bound so far is shown."""
 MOST_TRAINING_RUNS = 25_000
 MOST_SCREENING_RUNS = 200
+FEWEST_SCREENING_RUNS = 25
 SCREENING_DIVISOR = 16
 """To screen a pair, the number of test runs is divided by this (at most the number above): that many runs of each table
 train the distinguisher, and the same number selects the event."""
 LEADERS = 3
 FINAL_FACTOR = 4
 """The best pairs are compared once more, with this many times the screening runs."""
+MOST_TEST_RUNS = 10_000
+FEWEST_TEST_RUNS = 100
+SEARCH_SHARE, TRAINING_SHARE, TEST_SHARE = 0.4, 0.2, 0.4
+"""How an audit that is limited by time divides it."""
+PILOT_RUNS = 10
+"""Runs of the first and the last pair, in every worker, by which the speed is estimated."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +45,14 @@ class Effort:
     """How much work an audit takes.
 
     `test_runs` runs of each table count towards the bound. Up to a quarter as many train the distinguisher, and the
-    same number selects the event. The search also tries `variations` random variations of the best pairs.
+    same number selects the event. The search also tries `variations` random variations of the best pairs. With
+    `seconds`, all numbers of runs follow from the speed of the method, so that the audit takes about so long; the
+    number of test runs is then fixed before the first of them, and is at most `test_runs`.
     """
 
-    test_runs: int = 10_000
+    test_runs: int = MOST_TEST_RUNS
     variations: int = 12
+    seconds: float | None = None
     delta: float = 0.0
     """The declared delta, which the probability of an event may exceed without a violation."""
 
@@ -94,10 +96,6 @@ class EventCounts:
         return self.hits[place] / max(1, self.runs[place])
 
 
-DrawRuns = Callable[[Pair, CodedRows, int], Draws]
-"""Draws a number of runs on one table of a pair."""
-
-
 def _no_progress(label: str, done: int, total: int | None) -> None:
     """Reports no progress."""
 
@@ -111,138 +109,145 @@ def search_and_test(
     state: Path | None = None,
     identity: str = "",
     progress: Progress | None = None,
+    confidence: Confidence | None = None,
 ) -> EventCounts:
-    """Choose the pair and the event, then count the event in test runs. The file `state` allows an audit to resume."""
+    """Choose the pair and the event, then count the event in test runs. The file `state` allows an audit to resume.
+
+    The bound so far is reported at the level `confidence`. Only the last one, after all test runs, has that confidence.
+    """
     report_progress = progress or _no_progress
+    saved = AuditState.read(state, identity)
     with worker_pool(mechanism, workers) as draw:
-        saved = _State.read(state, identity)
-        if saved is None:
-            pair, looked = best_pair(mechanism, pairs, effort, draw, report_progress)
-            training = [draw(pair, rows, effort.training_runs) for rows in (pair.first, pair.second)]
-            selection = [draw(pair, rows, effort.training_runs) for rows in (pair.first, pair.second)]
-            _, event = choose(learn(training[0], training[1]), selection[0], selection[1], effort.delta)
-            saved = _State(identity=identity, pair=pair, event=event, looked=looked + 4 * effort.training_runs)
-            saved.write(state)
-        while saved.runs < effort.test_runs:
-            runs = min(CHUNK * workers, effort.test_runs - saved.runs)
-            hits = [saved.event.hits(draw(saved.pair, rows, runs)) for rows in (saved.pair.first, saved.pair.second)]
-            saved = replace(saved, hits=(saved.hits[0] + hits[0], saved.hits[1] + hits[1]), runs=saved.runs + runs)
-            saved.write(state)
-            report_progress("testing the event", saved.runs, effort.test_runs)
+        test = saved.test
+        if test is None:
+            test = _fixed_test(mechanism, pairs, effort, Pace(draw), workers, saved, state, report_progress)
+        while test.runs < test.test_runs:
+            runs = min(max(-(-test.test_runs // PARTS), workers), test.test_runs - test.runs)
+            hits = [test.event.hits(draw(test.pair, rows, runs)) for rows in (test.pair.first, test.pair.second)]
+            test = replace(test, hits=(test.hits[0] + hits[0], test.hits[1] + hits[1]), runs=test.runs + runs)
+            replace(saved, test=test).write(state)
+            so_far = "" if confidence is None else f", lower bound so far {_counts(test).bound(confidence):.3f}"
+            report_progress(f"testing the event{so_far}", test.runs, test.test_runs)
+    return _counts(test)
+
+
+def _counts(test: FixedTest) -> EventCounts:
     return EventCounts(
-        pair=saved.pair,
-        event=saved.event,
-        hits=saved.hits,
-        runs=(saved.runs, saved.runs),
-        all_runs=saved.looked + 2 * saved.runs,
+        pair=test.pair,
+        event=test.event,
+        hits=test.hits,
+        runs=(test.runs, test.runs),
+        all_runs=test.looked + 2 * test.runs,
     )
+
+
+def _fixed_test(
+    mechanism: Mechanism,
+    pairs: list[Pair],
+    effort: Effort,
+    pace: Pace,
+    workers: int,
+    saved: AuditState,
+    state: Path | None,
+    report_progress: Progress,
+) -> FixedTest:
+    """Search for the pair, train, and fix the event and the number of test runs."""
+    seconds, screening = effort.seconds, saved.screening_runs or effort.screening_runs
+    if seconds is not None and not saved.screening_runs:
+        screening = _screening_within(SEARCH_SHARE * seconds, pairs, effort, pace, workers, report_progress)
+
+    def screened(seen: list[Screened]) -> None:
+        replace(saved, screening_runs=screening, screened=tuple(seen)).write(state)
+
+    search = Search(
+        runs=screening,
+        delta=effort.delta,
+        variations=effort.variations,
+        until=None if seconds is None else time.monotonic() + SEARCH_SHARE * seconds,
+        seen=saved.screened,
+    )
+    pair, looked = search.best(mechanism, pairs, pace, report_progress, screened)
+    test_runs, training = effort.test_runs, effort.training_runs
+    if seconds is not None:
+        training = min(training, max(2 * FEWEST_TEST_RUNS, pace.runs_within(TRAINING_SHARE * seconds) // 4))
+        pace.restart()
+    draws = []
+    for rows in (pair.first, pair.second, pair.first, pair.second):
+        draws.append(pace.draw(pair, rows, training))
+        report_progress("training the distinguisher", len(draws), 4)
+    _, event = choose(learn(draws[0], draws[1]), draws[2], draws[3], effort.delta)
+    if seconds is not None:
+        test_runs = min(test_runs, max(FEWEST_TEST_RUNS, pace.runs_within(TEST_SHARE * seconds) // 2))
+    test = FixedTest(pair=pair, event=event, test_runs=test_runs, looked=looked + 4 * training)
+    replace(saved, test=test).write(state)
+    return test
+
+
+def _screening_within(
+    seconds: float, pairs: list[Pair], effort: Effort, pace: Pace, workers: int, report_progress: Progress
+) -> int:
+    """How many runs may screen each pair, if the whole search is to take so long."""
+    report_progress("measuring the speed", 0, None)
+    pace.draw(pairs[0], pairs[0].second, workers)  # starts the workers
+    pace.restart()
+    for pair in (pairs[0], pairs[-1]):
+        pace.draw(pair, pair.second, PILOT_RUNS * workers)
+    all_tables = 4 * (len(pairs) + effort.variations + FINAL_FACTOR * LEADERS)
+    return min(MOST_SCREENING_RUNS, max(FEWEST_SCREENING_RUNS, pace.runs_within(seconds) // all_tables))
 
 
 def best_pair(
     mechanism: Mechanism, pairs: list[Pair], effort: Effort, draw: DrawRuns, report_progress: Progress = _no_progress
 ) -> tuple[Pair, int]:
-    """The pair whose tables the distinguisher separates best, and how many runs the search took.
-
-    It screens all pairs with few runs each, then random variations of the best pairs so far. The best of all are
-    compared once more with more runs.
-    """
-    if len(pairs) == 1 and not effort.variations:
-        return pairs[0], 0
-    random, total = simulation(), len(pairs) + effort.variations
-    seen: list[tuple[_Separation, Pair]] = []
-    for place in range(total):
-        leaders = _leaders(seen)
-        if place < len(pairs):
-            pair = pairs[place]
-        else:
-            pair = varied(leaders[random.integers(len(leaders))], mechanism.schema, random)
-        seen.append((_separation(pair, effort.screening_runs, draw, effort.delta), pair))
-        report_progress("searching for a pair", place + 1, total)
-    runs = FINAL_FACTOR * effort.screening_runs
-    finals = [(_separation(pair, runs, draw, effort.delta), pair) for pair in _leaders(seen)]
-    return _leaders(finals)[0], 4 * effort.screening_runs * (total + FINAL_FACTOR * len(finals))
-
-
-_Separation = tuple[float, float]
-"""The lower bound on epsilon from some runs; ties are broken by the difference of the mean log-likelihood ratios."""
-
-
-def _separation(pair: Pair, runs: int, draw: DrawRuns, delta: float) -> _Separation:
-    draws = [draw(pair, rows, runs) for rows in (pair.first, pair.second) for _ in range(2)]
-    bound, _ = choose(learn(draws[0], draws[2]), draws[1], draws[3], delta)
-    return bound, draws[1].mean_log_ratio - draws[3].mean_log_ratio
-
-
-def _leaders(seen: list[tuple[_Separation, Pair]]) -> list[Pair]:
-    return [pair for _, pair in sorted(seen, key=lambda each: each[0], reverse=True)[:LEADERS]]
-
-
-@contextmanager
-def worker_pool(mechanism: Mechanism, workers: int) -> Iterator[DrawRuns]:
-    """A function that draws runs, in this process or in a pool of worker processes."""
-    executor: Executor | nullcontext[None] = (
-        ProcessPoolExecutor(workers, mp_context=get_context("spawn")) if workers > 1 else nullcontext()
-    )
-    with executor as pool:
-
-        def draw(pair: Pair, rows: CodedRows, runs: int) -> Draws:
-            if pool is None:
-                return mechanism.draw(pair, rows, runs)
-            shares = [runs // workers + (worker < runs % workers) for worker in range(workers)]
-            busy = [share for share in shares if share]
-            return together(pool.map(_draw, repeat(mechanism), repeat(pair), repeat(rows), busy))
-
-        yield draw
-
-
-def _draw(mechanism: Mechanism, pair: Pair, rows: CodedRows, runs: int) -> Draws:
-    return mechanism.draw(pair, rows, runs)
-
-
-def all_cores() -> int:
-    return os.cpu_count() or 1
+    """The pair whose tables the distinguisher separates best, and how many runs the search took."""
+    search = Search(runs=effort.screening_runs, delta=effort.delta, variations=effort.variations)
+    return search.best(mechanism, pairs, Pace(draw), report_progress)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _State:
-    """The state of an audit, to resume from. It is first written when the event is fixed, before any test run."""
+class Search:
+    """The search for a pair: it screens all pairs with few runs each, then random variations of the best pairs so far.
+    The best of all are compared once more with more runs. After the time `until` no further variation is tried."""
 
-    identity: str
-    pair: Pair
-    event: Event
-    looked: int
-    hits: tuple[int, int] = (0, 0)
-    runs: int = 0
+    runs: int
+    delta: float
+    variations: int
+    until: float | None = None
+    seen: tuple[Screened, ...] = ()
+    """Pairs that were screened before an interruption."""
 
-    def write(self, path: Path | None) -> None:
-        if path is None:
-            return
-        plain: dict[str, Any] = asdict(self) | {"pair": self.pair.to_json(), "event": self.event.to_json()}
-        unfinished = path.with_name(f"{path.name}.part")
-        unfinished.write_text(json.dumps(plain), encoding="utf-8")
-        unfinished.replace(path)
+    def best(
+        self,
+        mechanism: Mechanism,
+        pairs: list[Pair],
+        pace: Pace,
+        report_progress: Progress = _no_progress,
+        screened: Callable[[list[Screened]], None] = lambda seen: None,
+    ) -> tuple[Pair, int]:
+        """The pair whose tables the distinguisher separates best, and how many runs the search took."""
+        if len(pairs) == 1 and not self.variations:
+            return pairs[0], 0
+        random, total, seen = simulation(), len(pairs) + self.variations, list(self.seen)
+        for place in range(len(seen), total):
+            leaders = _leaders(seen)
+            if place < len(pairs):
+                pair = pairs[place]
+            elif self.until is not None and time.monotonic() > self.until:
+                break
+            else:
+                pair = varied(leaders[random.integers(len(leaders))], mechanism.schema, random)
+            seen.append((self._separation(pair, self.runs, pace), pair))
+            screened(seen)
+            report_progress("searching for a pair", place + 1, total)
+        runs = FINAL_FACTOR * self.runs
+        finals = [(self._separation(pair, runs, pace), pair) for pair in _leaders(seen)]
+        return _leaders(finals)[0], 4 * self.runs * (len(seen) + FINAL_FACTOR * len(finals))
 
-    @classmethod
-    def read(cls, path: Path | None, identity: str) -> "_State | None":
-        if path is None or not path.exists():
-            return None
-        try:
-            plain = read_json(path, finite=False)
-            state = cls(
-                identity=plain["identity"],
-                pair=Pair.from_json(plain["pair"]),
-                event=Event.from_json(plain["event"]),
-                looked=int(plain["looked"]),
-                hits=(int(plain["hits"][0]), int(plain["hits"][1])),
-                runs=int(plain["runs"]),
-            )
-        except (ValueError, KeyError, TypeError, IndexError) as error:
-            raise InputError(f"{path} is not the state file of an audit. Give another file, or delete it.") from error
-        if state.identity != identity:
-            raise InputError(f"{path} is the state file of another audit. Give each audit its own state file.")
-        return state
+    def _separation(self, pair: Pair, runs: int, pace: Pace) -> Separation:
+        draws = [pace.draw(pair, rows, runs) for rows in (pair.first, pair.second) for _ in range(2)]
+        bound, _ = choose(learn(draws[0], draws[2]), draws[1], draws[3], self.delta)
+        return bound, draws[1].mean_log_ratio - draws[3].mean_log_ratio
 
 
-def identity_of(*facts: object) -> str:
-    """A fingerprint of the audit and its options, which protects against resuming from the state of another audit."""
-    return hashlib.sha256("\n".join(map(repr, facts)).encode()).hexdigest()
+def _leaders(seen: list[Screened]) -> list[Pair]:
+    return [pair for _, pair in sorted(seen, key=lambda each: each[0], reverse=True)[:LEADERS]]

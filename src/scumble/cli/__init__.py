@@ -2,13 +2,15 @@
 
 import os
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
+from difflib import SequenceMatcher
 from threading import Timer
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
-from scumble import interrupts
+from scumble import __version__, interrupts
 from scumble.cli.output import err, printable
 from scumble.cli.verbs import Verbs
 from scumble.errors import Interrupted, ScumbleError
@@ -21,8 +23,18 @@ RESEND_SECONDS = 0.05
 app = typer.Typer(name="scumble", cls=Verbs, no_args_is_help=True, pretty_exceptions_enable=False)
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"scumble {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def scumble() -> None:
+def scumble(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
     """Publish a table that people can mine without publishing the people in it."""
 
 
@@ -86,9 +98,21 @@ def _interrupt_again(lost: Any) -> None:
 
 def _usage(error: typer.TyperException) -> str:
     """What is wrong with the arguments of a command; empty if typer printed its help instead."""
-    problem = error.format_message().rstrip(".")
+    near = getattr(error, "possibilities", None)
+    unknown = getattr(error, "option_name", None)
+    if unknown is not None:
+        problem = f"No such option: {unknown}." + (f" Did you mean {_nearest(unknown, near)}?" if near else "")
+    else:
+        problem = error.format_message()
+    if not problem:
+        return ""
     context = getattr(error, "ctx", None)
-    return f"{problem}. See `{context.command_path if context else 'scumble'} --help`." if problem else ""
+    ending = "" if problem.endswith((".", "?")) else "."
+    return f"{problem}{ending} See `{context.command_path if context else 'scumble'} --help`."
+
+
+def _nearest(name: str, available: Iterable[str]) -> str:
+    return max(available, key=lambda each: SequenceMatcher(None, name, each).ratio())
 
 
 def _print_error(message: str) -> None:

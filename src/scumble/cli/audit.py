@@ -1,15 +1,22 @@
 """`scumble audit`: compute a lower bound on a method's epsilon, or attack a release on behalf of its owner."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scumble.auditing.audit import Finding, audit
+from scumble.auditing.audit import DEFAULT_SECONDS, Finding, audit
 from scumble.cli.options import Json, MethodName, with_csv_options, with_method_options
 from scumble.cli.output import err, print_json, print_readings, print_table, print_text, progress_bar
 from scumble.errors import CheckError, InputError
 from scumble.model.dialect import Dialect
+from scumble.settings import user_folder
+
+if TYPE_CHECKING:
+    from scumble.auditing.transcripts.finding import TranscriptFinding
+
+FIRST_SECONDS = 15
+"""How long exact losses are computed before the sampling begins."""
 
 
 @with_method_options
@@ -22,8 +29,16 @@ def audit_(
         typer.Option("--schema", help="Schema to audit the method on (default: a small built-in one)."),
     ] = None,
     runs: Annotated[
-        int, typer.Option("--runs", help="Test runs on each table; the search for the event takes further runs.")
-    ] = 10_000,
+        int | None,
+        typer.Option(
+            "--runs",
+            help="Only sample, with so many test runs on each table; the search for the event takes further runs. "
+            "(default: exact losses first, then as many runs as fit into --seconds)",
+        ),
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option("--seconds", help="About how long the sampling may take, unless --runs is given.")
+    ] = DEFAULT_SECONDS,
     transcripts: Annotated[
         int | None,
         typer.Option(
@@ -37,7 +52,12 @@ def audit_(
     claims: Annotated[int, typer.Option("--claims", help="Number of audits that share the confidence level.")] = 1,
     workers: Annotated[int | None, typer.Option("--workers", help="Worker processes (default: one per core).")] = None,
     state: Annotated[
-        Path | None, typer.Option("--state", help="File for intermediate counts, from which the same command resumes.")
+        Path | None,
+        typer.Option(
+            "--state",
+            help="File in which the audit notes how far it is; the same command resumes. (default: in the user's cache "
+            "folder, until the audit ends)",
+        ),
     ] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Write the result to this HTML file.")] = None,
     attacks: Annotated[
@@ -54,9 +74,12 @@ def audit_(
 ) -> None:
     """Search for a violation of the declared epsilon by running a method many times on neighbouring tables.
 
-    The exit code is 4 if the lower bound on epsilon exceeds the declared one, or with --transcripts if the exact
-    privacy loss of a transcript does. With --attacks, show how much better four attacks work on people in a release
-    than on a control group. The attacks read raw rows: keep their results private.
+    First the exact privacy loss of some transcripts is computed, which takes seconds. Then runs are sampled, and the
+    lower bound on epsilon refines while they are. After an interruption the same command resumes.
+
+    The exit code is 4 if the lower bound on epsilon, or the exact privacy loss of a transcript, exceeds the declared
+    one. With --attacks, show how much better four attacks work on people in a release than on a control group. The
+    attacks read raw rows: keep their results private.
     """
     if report is not None and report.exists():
         raise InputError(f"{report} exists already and is not overwritten. Give another --report.")
@@ -66,16 +89,18 @@ def audit_(
     if transcripts is not None:
         _check_transcripts(method, schema, transcripts, parameters, json=json, report=report)
         return
+    first = None if runs is not None else _first_answer(method, schema, parameters, json=json)
     with progress_bar() as progress:
         finding = audit(
             method,
             schema=schema,
             runs=runs,
+            seconds=seconds,
             variations=variations,
             confidence=confidence,
             claims=claims,
             workers=workers,
-            state=state,
+            state=_state_folder() if state is None else state,
             progress=progress,
             **parameters,
         )
@@ -84,11 +109,38 @@ def audit_(
 
         report.write_text(audit_page([finding]), encoding="utf-8")
     if json:
-        print_json(finding.to_json())
+        print_json(finding.to_json() | ({} if first is None else {"transcripts": first.to_json()}))
     else:
         print_finding(finding)
+        if runs is None:
+            print_text(f"So many runs fit into {seconds:g} s. For a tighter bound, give --runs or --seconds.")
     if finding.refuted:
         raise CheckError(f"{finding.sentence} Do not release with this method; docs/audit.md explains the result.")
+
+
+def _first_answer(method: str, schema: Path | None, parameters: dict[str, Any], *, json: bool) -> "TranscriptFinding":
+    """The exact losses of the transcripts that fit into a few seconds, printed at once. A violation ends the audit."""
+    from scumble.auditing.transcripts.audit import check_transcripts
+
+    with progress_bar() as progress:
+        finding = check_transcripts(method, schema=schema, seconds=FIRST_SECONDS, progress=progress, **parameters)
+    if finding.violation:
+        if json:
+            print_json(finding.to_json())
+        raise CheckError(f"{finding.sentence} Do not release with this method; docs/audit.md explains the result.")
+    if not json:
+        print_text(finding.sentence)
+    return finding
+
+
+def _state_folder() -> Path | None:
+    """Where the state of an audit is kept until it ends; None if the folder cannot be made."""
+    folder = user_folder("cache") / "scumble" / "audits"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder
 
 
 def _check_transcripts(

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from scumble.cli.options import METHOD_NAMES, choice
 from scumble.cli.output import err, out, print_json, print_table, print_text, progress_bar
 from scumble.comparison.peers import PEERS
 from scumble.methods import METHODS
@@ -23,16 +24,18 @@ def compare(
     *,
     contender: Annotated[
         list[str] | None,
-        typer.Option(
+        choice(
+            (*METHOD_NAMES, "raw", "independent", "together", *PEERS),
             help=f"A contender; repeat the option for more: {CONTENDERS}, or METHOD:NAME=VALUE,... The first is the "
-            "reference for differences. (default: diffgen, histograms, raw)"
+            "reference for differences. (default: diffgen, histograms, raw)",
         ),
     ] = None,
     data: Annotated[
         list[str] | None,
-        typer.Option(
+        choice(
+            ("adult", "census", "eia", "patients"),
             help="A table; repeat the option for more: adult, patients, a generated one, or FILE@SCHEMA. "
-            "(default: adult)"
+            "(default: adult)",
         ),
     ] = None,
     epsilon: Annotated[
@@ -40,12 +43,22 @@ def compare(
         typer.Option(help="A privacy budget; repeat the option for more. (default: 0.1, 0.25, 0.5, 1)"),
     ] = None,
     classifier: Annotated[
-        list[str] | None, typer.Option(help="tree or boosting; repeat the option for both. (default: both)")
+        list[str] | None,
+        choice(
+            ("tree", "boosting", "c45"),
+            help="tree, boosting or c45; repeat the option for more. (default: tree, boosting)",
+        ),
     ] = None,
     targets: Annotated[
         str | None,
         typer.Option(help="Other attributes to predict, separated by commas; NUMBER>THRESHOLD for numbers."),
     ] = None,
+    attacks: Annotated[
+        bool,
+        typer.Option(
+            "--attacks", help="Also attack each table as `audit --attacks` does, and map risk against utility."
+        ),
+    ] = False,
     splits: Annotated[int, typer.Option(help="Number of random 2/3–1/3 splits.", min=1)] = 10,
     first_split: Annotated[
         int, typer.Option(help="Seed of the first split; the next splits use the following numbers.", min=0)
@@ -64,15 +77,16 @@ def compare(
     from scumble.comparison.compare import Comparison
     from scumble.comparison.compare import compare as run_comparison
     from scumble.comparison.files import write_comparison
-    from scumble.mining.benchmark.classifiers import CLASSIFIERS
+    from scumble.mining.benchmark.classifiers import USUAL
 
     comparison = Comparison(
         tables=tuple(data or ["adult"]),
         contenders=tuple(contender or ["diffgen", "histograms", "raw"]),
         epsilons=tuple(epsilon or ["0.1", "0.25", "0.5", "1"]),
         splits=tuple(range(first_split, first_split + splits)),
-        classifiers=tuple(classifier or CLASSIFIERS),
+        classifiers=tuple(classifier or USUAL),
         targets=tuple(each.strip() for each in (targets or "").split(",") if each.strip()),
+        attacks=attacks,
     )
     with progress_bar() as progress:
         result = run_comparison(comparison, cache or out / "cache", jobs=jobs, progress=progress)
@@ -87,7 +101,7 @@ def compare(
 
 def _print(summary: dict[str, Any], folder: Path) -> None:
     """Print one table of scores for each data set and classifier, the recalls below it, and the distances."""
-    from scumble.comparison.measures import MAIN, OF_TABLE, RECALL
+    from scumble.comparison.measures import MAIN, OF_ATTACKS, OF_TABLE, RECALL
 
     bands = "" if len(summary["comparison"]["splits"]) < 2 else ", mean ± 95 % confidence band"
     for table in summary["comparison"]["tables"]:
@@ -104,8 +118,10 @@ def _print(summary: dict[str, Any], folder: Path) -> None:
             _print_lines(f"{table}, {classifier}{bands}", scores)
             recalls = [{**line, "band": None} for line in here if line["measure"].startswith(RECALL)]
             _print_lines(f"{table}, {classifier}: recall of each class, %", recalls)
-        of_table = [line for line in lines if line["measure"] in OF_TABLE]
+        of_table = [line for line in lines if line["measure"] in OF_TABLE and line["measure"] not in OF_ATTACKS]
         _print_lines(f"{table}: distances of margins, % (lower is better){bands}", of_table)
+        risks = [line for line in lines if line["measure"] in OF_ATTACKS]
+        _print_lines(f"{table}: gain of attacks over the control group, points (lower is better){bands}", risks)
     plot = folder / "comparison.svg"
     out.print(f"Differences: {folder / 'comparison.md'}." + (f" Plot: {plot}." if plot.exists() else ""))
 

@@ -4,19 +4,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from scumble.cli.output import err, print_table, print_text
+from scumble.files.report.evaluation import shown_classifier
 
 WAYS = {"one_way": "one attribute", "two_way": "two attributes", "three_way": "three attributes"}
 WITH_CLASS = "two and the class"
+TITLES = {"tree": "pruned tree", "boosting": "boosting", "c45": "C4.5"}
+OWN = {"own": "the published classifier"}
 
 
 def print_evaluation(result: Mapping[str, Any]) -> None:
     """Print the scores of each classifier, if there is a class, and the distances of the table from the raw rows."""
     if "commonest" in result:
         _print_scores(result)
-    _print_distances(result)
+    if "fidelity" in result:
+        _print_distances(result)
     if "targets" in result:
         _print_targets(result["targets"])
-    if "queries" in result["fidelity"]:
+    if "queries" in result.get("fidelity", {}):
         _print_details(result["fidelity"])
     if "by" in result:
         _print_groups(result["by"])
@@ -29,16 +33,18 @@ def print_evaluation(result: Mapping[str, Any]) -> None:
 def _print_scores(result: Mapping[str, Any]) -> None:
     """The scores of each classifier, and the recall of each class below."""
     commonest = result["commonest"]
-    of = "the raw rows" if commonest["of"] == "train" else "the release"
-    scored = {"pruned tree on the release": result["tree"], "boosting on the release": result["boosting"]}
-    short = {"tree": result["tree"], "boosting": result["boosting"]}
+    of = {"train": "the raw rows", "test": "the test rows", "release": "the release"}[commonest["of"]]
+    names = [name for name in TITLES if name in result]
+    scored = {f"{TITLES[name]} on the release": result[name] for name in names}
+    scored |= {title: result[name] for name, title in OWN.items() if name in result}
+    short = {name: result[name] for name in (*names, *OWN) if name in result}
     if "raw" in result:
-        raw = result["raw"]
-        scored |= {"pruned tree on the raw rows (baseline)": raw["tree"], "boosting on the raw rows": raw["boosting"]}
-        short |= {"tree, raw rows": raw["tree"], "boosting, raw rows": raw["boosting"]}
+        raw = {name: result["raw"][name] for name in TITLES if name in result["raw"]}
+        scored |= {f"{TITLES[name]} on the raw rows{_baseline(name)}": raw[name] for name in raw}
+        short |= {f"{name}, raw rows": raw[name] for name in raw}
     scored["always the commonest class (lower bound)"] = commonest
     print_table(
-        f"Classifiers trained on {result['table']}.csv",
+        "Accuracy on the test rows" if result["table"] is None else f"Classifiers trained on {result['table']}.csv",
         ["classifier", "accuracy", "balanced", "AUC", "weighted"],
         [[label, *_scores(scores)] for label, scores in scored.items()],
     )
@@ -60,9 +66,17 @@ def _print_scores(result: Mapping[str, Any]) -> None:
         "Balanced: mean recall of the classes. Weighted: balanced, if each class's probability is divided by its share."
     )
     print_text(f"The commonest class of {of} is {commonest['class']!r}.")
+    if "pruning" in result:
+        _print_pruning(result["pruning"])
+
+
+def _baseline(name: str) -> str:
+    return " (baseline)" if name == "tree" else ""
+
+
+def _print_pruning(settings: Mapping[str, Any]) -> None:
     pruning = [
-        f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}"
-        for name, value in result["pruning"].items()
+        f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}" for name, value in settings.items()
     ]
     print_text(f"Pruning of the first tree: {', '.join(pruning)}.")
 
@@ -88,12 +102,12 @@ def _print_distances(result: Mapping[str, Any]) -> None:
 def _print_targets(targets: Mapping[str, Mapping[str, Any]]) -> None:
     rows = []
     for each in targets.values():
-        learners = [name for name in ("tree", "boosting") if name in each]
+        learners = [name for name in TITLES if name in each]
         raw = [each["raw"][name] for name in learners] if "raw" in each else []
         accuracies = [each[name] for name in learners] + raw + [each["commonest"]]
         rows.append([each["predicted"], *(_per_cent(scores["accuracy"]) for scores in accuracies)])
     first = next(iter(targets.values()))
-    learners = [name for name in ("tree", "boosting") if name in first]
+    learners = [name for name in TITLES if name in first]
     raw_heads = [f"{name}, raw" for name in learners] if "raw" in first else []
     print_table("Accuracy of predicting other attributes", ["predicted", *learners, *raw_heads, "commonest"], rows)
 
@@ -114,13 +128,13 @@ def _print_details(fidelity: Mapping[str, Any]) -> None:
 
 
 def _print_groups(by: Mapping[str, Any]) -> None:
-    """One line for each group. Of two classifiers, the accuracy of boosting is printed; JSON has both."""
+    """One line for each group, with the accuracy of one classifier, of boosting if it was trained; JSON has all."""
     groups = by["groups"]
     heads = {"accuracy": "accuracy", "raw_accuracy": "on raw rows"}
     keys = [key for key in heads if groups and key in groups[0]]
     rows = []
     for each in groups:
-        accuracies = [each[key].get("boosting", each[key].get("tree")) for key in keys]
+        accuracies = [each[key][shown_classifier(each[key])] for key in keys]
         rows.append(
             [
                 each["label"],

@@ -16,11 +16,12 @@ from scumble.cli.options import (
     NewLedger,
     SchemaFile,
     WitnessFile,
+    choice,
     declared_loss,
     with_csv_options,
     with_method_options,
 )
-from scumble.cli.output import err, print_json, print_readings, print_text, progress_bar
+from scumble.cli.output import err, print_guarantee, print_json, print_readings, print_text, progress_bar
 from scumble.cli.output import out as console
 from scumble.cli.plan import print_plan
 from scumble.cli.rehearse import print_phases, rehearse
@@ -182,7 +183,7 @@ def run(
     witness: WitnessFile = None,
     new_ledger: NewLedger = False,
     reason: LossReason = None,
-    engine: Annotated[str, typer.Option("--engine", help=f"One of: {', '.join(ENGINES)}.")] = "memory",
+    engine: Annotated[str, choice(ENGINES, "--engine", help=f"One of: {', '.join(ENGINES)}.")] = "memory",
     key: Annotated[
         Path | None,
         typer.Option("--key", help="The private key (default: key.pem beside the agreement or in the party's folder)."),
@@ -245,7 +246,7 @@ def run(
         print_json(joined.to_json())
         return
     print_text(f"Wrote {joined.folder}: {joined.to_json().get('cells', 0):,} cells.")
-    print_text(f"Guarantee: {joined.release.plan.guarantee.sentence}")
+    print_guarantee(joined.release.plan.guarantee)
     for step in joined.release.story:
         console.print(f"  {step}")
     if joined.receipt is not None:

@@ -10,6 +10,7 @@ from scumble.cli.options import Json, LedgerFile, LossReason, NewLedger, Witness
 from scumble.cli.output import err, out, print_json, print_table, print_text
 from scumble.errors import InputError
 from scumble.model.budget import budget_text, parse_budget, parse_delta, short_delta
+from scumble.model.suspicion import highest_text
 from scumble.privacy.ledger import Ledger
 from scumble.privacy.ledger_place import default_path, default_witness
 from scumble.privacy.ledger_statement import LedgerStatement
@@ -42,6 +43,7 @@ def show(*, ledger: LedgerFile = None, witness: WitnessFile = None, json: Json =
     for account in statement.accounts:
         out.print()
         out.print(account.listing.heading)
+        print_text(f"All releases together: a 50 % suspicion can rise to at most {highest_text(account.spent)}.")
         print_table("", account.listing.columns, account.listing.rows)
 
 

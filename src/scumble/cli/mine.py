@@ -9,11 +9,12 @@ from typing import Annotated, Any
 import pyarrow as pa
 import typer
 
-from scumble.cli.options import Json, with_csv_options
+from scumble.cli.options import Json, choice, with_csv_options
 from scumble.cli.output import err, print_json, print_readings, print_table, print_text
 from scumble.errors import InputError
 from scumble.files.csv_tables import write_csv
 from scumble.flows import mine as mine_flow
+from scumble.installation import is_installed, missing_sentence
 from scumble.mining.tree_model import TreeModel
 from scumble.mining.tree_view import draw_tree, tree_text
 from scumble.model.dialect import Dialect
@@ -33,7 +34,11 @@ def reconstruct(
         str | None, typer.Option(help="The true rows, for comparison; the result is then private.")
     ] = None,
     rule: Annotated[
-        str, typer.Option(help="smoothed, or paper: Equation 3 and its stopping rule, without a smoothing step.")
+        str,
+        choice(
+            ("smoothed", "paper"),
+            help="smoothed, or paper: Equation 3 and its stopping rule, without a smoothing step.",
+        ),
     ] = "smoothed",
     json: Json = False,
     dialect: Dialect,
@@ -56,7 +61,10 @@ def reconstruct(
     ]
     distances = [] if original is None else ["distance randomized", "reconstructed"]
     print_table("Distributions", ["attribute", "class", "rows", *distances], rows)
-    print_text(f"{out} has distributions.csv, distributions.json and distributions.svg.")
+    drawn = is_installed("charts")
+    print_text(f"{out} has distributions.csv, distributions.json{' and distributions.svg' if drawn else ''}.")
+    if not drawn:
+        print_text(f"The picture was left out. {missing_sentence('charts')}", err)
     if original is not None:
         print_text("These files contain the true distributions, which no guarantee covers: do not publish them.", err)
 
@@ -66,9 +74,15 @@ def train(
     *,
     folder: Folder,
     out: Annotated[Path, typer.Option("--out", help="The model: one JSON file.", show_default=False)],
-    algorithm: Annotated[str, typer.Option(help=f"One of: {', '.join(mine_flow.ALGORITHMS)}.")] = "byclass",
+    algorithm: Annotated[
+        str, choice(mine_flow.ALGORITHMS, help=f"One of: {', '.join(mine_flow.ALGORITHMS)}.")
+    ] = "byclass",
     leaves: Annotated[
-        str, typer.Option(help="Class counts at the leaves: reconstructed, or associated as in the paper.")
+        str,
+        choice(
+            ("reconstructed", "associated"),
+            help="Class counts at the leaves: reconstructed, or associated as in the paper.",
+        ),
     ] = "reconstructed",
     text: Annotated[bool, typer.Option("--text", help="Print the tree.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Draw the tree's upper levels into this SVG file.")] = None,
@@ -99,7 +113,9 @@ def train(
 @with_csv_options
 def predict(
     *,
-    model: Annotated[Path, typer.Argument(help="A model that `mine train` wrote.", show_default=False)],
+    model: Annotated[
+        Path, typer.Argument(help="A model of `mine train`, or model.json of a release.", show_default=False)
+    ],
     data: Annotated[str, typer.Option("--data", help="Rows of true values.", show_default=False)],
     out: Annotated[Path | None, typer.Option("--out", help="Write the predicted classes into this CSV file.")] = None,
     json: Json = False,

@@ -1,26 +1,41 @@
 """Options that several verbs share, and those made from the parameters of the methods."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any, Literal, Optional, get_args, get_origin
 
 import typer
 
 from scumble.errors import InputError
 from scumble.methods import METHODS
 from scumble.model.dialect import ENCODINGS, Dialect
+from scumble.model.local.noise_model import NOISES
+
+
+def choice(values: Iterable[str], *names: Any, **settings: Any) -> Any:
+    """An option whose values the shell completes. A wrong value is refused by the function that uses it."""
+    listed = list(values)
+
+    def matching(incomplete: str) -> list[str]:
+        return [value for value in listed if value.startswith(incomplete)]
+
+    return typer.Option(*names, autocompletion=matching, **settings)
+
 
 TABLE = "The table: a file (CSV, Parquet, ... see docs/sources.md), a pattern of files, or DATABASE::TABLE."
 CSV_PANEL = "How CSV files are written"
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 SchemaFile = Annotated[Path, typer.Option("--schema", help="The schema file.", show_default=False)]
-MethodName = Annotated[str, typer.Option("--method", help=f"One of: {', '.join(m.name for m in METHODS)}.")]
+METHOD_NAMES = tuple(method.name for method in METHODS)
+MethodName = Annotated[str, choice(METHOD_NAMES, "--method", help=f"One of: {', '.join(METHOD_NAMES)}.")]
 UsualMethod = Annotated[
     str | None,
-    typer.Option(
+    choice(
+        METHOD_NAMES,
         "--method",
-        help=f"One of: {', '.join(m.name for m in METHODS)} (default: diffgen; explore if the schema has no target).",
+        help=f"One of: {', '.join(METHOD_NAMES)} (default: diffgen; explore if the schema has no target).",
         show_default=False,
     ),
 ]
@@ -75,6 +90,25 @@ def with_csv_options(command: Callable[..., None]) -> Callable[..., None]:
     return _with_options(command, wrapped, options, instead_of="dialect")
 
 
+def with_strength_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that say how records are perturbed. The command receives the arguments of `noise_model` as
+    `strength`."""
+    options = _strength_options()
+
+    def wrapped(**values: Any) -> None:
+        given = {name: values.pop(name) for name in options}
+        for name in ("truthful", "withhold"):
+            given[name] = names_of(given[name])
+        retain = given["retain"].strip()
+        given["privacy_of"] = _pairs(given["privacy_of"], "--privacy-of")
+        given["retain"] = retain if retain[:1].isdigit() and "=" not in retain else _pairs(retain, "--retain")
+        intervals = _pairs(given["discretize"], "--discretize")
+        given["discretize"] = {name: edges.split(":") for name, edges in intervals.items()}
+        command(strength=given, **values)
+
+    return _with_options(command, wrapped, options, instead_of="strength")
+
+
 def _with_options(
     command: Callable[..., None],
     wrapped: Callable[..., None],
@@ -110,11 +144,63 @@ def _csv_options() -> dict[str, inspect.Parameter]:
         name: inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=typer.Option(default, f"--{name}", help=text, rich_help_panel=CSV_PANEL, show_default=False),
+            default=choice(
+                ENCODINGS if name == "encoding" else (),
+                default,
+                f"--{name}",
+                help=text,
+                rich_help_panel=CSV_PANEL,
+                show_default=False,
+            ),
             annotation=kind,
         )
         for name, (kind, default, text) in described.items()
     }
+
+
+def _strength_options() -> dict[str, inspect.Parameter]:
+    described = {
+        "privacy": "Width of the interval that hides a value, as a share of its public range (default: 100%).",
+        "confidence": "Confidence of that interval (default: 95%).",
+        "noise": "Noise of numbers: gaussian (default), uniform or discretized.",
+        "epsilon": "Use local differential privacy with this total epsilon per record, or per person, instead.",
+        "truthful": "Attributes reported without noise, separated by commas.",
+        "withhold": "Attributes left out, separated by commas.",
+        "privacy_of": "Privacy of single attributes, such as age=50%,salary=150%; the others use --privacy.",
+        "retain": "Probability to report the true category: 70% for all, or by attribute: job=70%,sick=90%.",
+        "discretize": "Edges of intervals that replace numbers, such as salary=0:10000:20000:50000:100000.",
+    }
+    listed = ("truthful", "withhold", "privacy_of", "retain", "discretize")
+    return {
+        name: inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=choice(
+                NOISES if name == "noise" else (),
+                "" if name in listed else None,
+                f"--{name.replace('_', '-')}",
+                help=text,
+                show_default=False,
+            ),
+            annotation=str if name in listed else Optional[str],  # noqa: UP045 - typer reads this spelling
+        )
+        for name, text in described.items()
+    }
+
+
+def names_of(text: str) -> list[str]:
+    """Names separated by commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _pairs(text: str, option: str) -> dict[str, str]:
+    pairs = [pair.rpartition("=") for pair in names_of(text)]
+    if not all(name.strip() and value.strip() for name, _, value in pairs):
+        raise InputError(f"{option} is {text!r}. Write pairs such as age=50%, separated by commas.")
+    named = [name.strip() for name, _, _ in pairs]
+    if len(set(named)) < len(named):
+        raise InputError(f"{option} names an attribute twice. Give each once.")
+    return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def _method_options() -> dict[str, inspect.Parameter]:
@@ -128,7 +214,8 @@ def _method_options() -> dict[str, inspect.Parameter]:
             options[name] = inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=typer.Option(
+                default=choice(
+                    values_of(field.annotation),
                     None,
                     f"--{name.replace('_', '-')}",
                     help=f"{field.description or ''}{'' if flag else default}",
@@ -139,6 +226,19 @@ def _method_options() -> dict[str, inspect.Parameter]:
                 annotation=Optional[bool] if flag else Optional[str],  # noqa: UP045 - typer reads this spelling
             )
     return options
+
+
+def values_of(annotation: Any) -> list[str]:
+    """The values that a parameter can be set to, as far as its type lists them: literals and members of enumerations.
+
+    >>> values_of(Literal["auto", "yes"] | int | None)
+    ['auto', 'yes']
+    """
+    if get_origin(annotation) is Literal:
+        return [each for each in get_args(annotation) if isinstance(each, str)]
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return [str(each.value) for each in annotation]
+    return [value for each in get_args(annotation) for value in values_of(each)]
 
 
 def delimiter_of(text: str) -> str:

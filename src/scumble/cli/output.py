@@ -1,12 +1,12 @@
 """Printing: results on standard output, everything else on standard error."""
 
 import json
+import os
 import re
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -14,12 +14,13 @@ from rich.console import Console
 from scumble.errors import ScumbleError
 from scumble.flows.progress import Progress as Report
 from scumble.model.dialect import Dialect
+from scumble.model.guarantee import Guarantee
+from scumble.model.suspicion import suspicion_text
 
-if TYPE_CHECKING:
-    from rich.progress import TaskID
-
+PROGRESS_VARIABLE = "SCUMBLE_PROGRESS"
+"""With the value `lines`, progress is lines of JSON on standard error, for a program that started this one."""
 QUIET_SECONDS = 2.0
-"""Work shorter than this shows no progress bar."""
+"""Work shorter than this shows no progress."""
 
 UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters other than tab and line feed, lone surrogates, and characters that reverse the direction of text.
@@ -86,29 +87,24 @@ def print_readings(dialect: Dialect, *tables: str | Path | None, engine: str = "
                 print_text(line, err)
 
 
+def print_guarantee(guarantee: Guarantee) -> None:
+    """Print a guarantee, and what its epsilon means."""
+    print_text(f"Guarantee: {guarantee.sentence}")
+    meaning = suspicion_text(guarantee)
+    if meaning:
+        print_text(meaning)
+
+
 @contextmanager
 def progress_bar() -> Iterator[Report]:
-    """A progress bar that appears on a terminal once the work has lasted two seconds."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    """One line on a terminal, from the third second on: the phase, how much of it is done, and how long it may take."""
+    from scumble.cli.progress import ProgressLine, progress_lines
 
-    began = time.monotonic()
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
-    bar = Progress(*columns, TimeElapsedColumn(), console=err, transient=True)
-    tasks: dict[str, TaskID] = {}
-    started = False
-
-    def report(label: str, done: int, total: int | None) -> None:
-        nonlocal started
-        if not started and err.is_terminal and time.monotonic() - began > QUIET_SECONDS:
-            bar.start()
-            started = True
-        if started:
-            if label not in tasks:
-                tasks[label] = bar.add_task(label, total=total)
-            bar.update(tasks[label], completed=done, total=total)
-
-    try:
-        yield report
-    finally:
-        if started:
-            bar.stop()
+    if os.environ.get(PROGRESS_VARIABLE) == "lines":
+        yield progress_lines()
+        return
+    if not err.is_terminal:
+        yield lambda label, done, total: None
+        return
+    with ProgressLine(err, QUIET_SECONDS) as line:
+        yield line.report

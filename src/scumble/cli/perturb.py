@@ -2,12 +2,12 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from scumble.cli.options import TABLE, Json, SchemaFile, with_csv_options
-from scumble.cli.output import err, print_json, print_readings, print_text, progress_bar
+from scumble.cli.options import TABLE, Json, SchemaFile, choice, with_csv_options, with_strength_options
+from scumble.cli.output import err, print_guarantee, print_json, print_readings, print_text, progress_bar
 from scumble.errors import InputError
 from scumble.flows.perturb import perturb as perturb_table
 from scumble.foreign.files import read_bytes
@@ -15,31 +15,12 @@ from scumble.model.dialect import Dialect
 
 
 @with_csv_options
+@with_strength_options
 def perturb(
     *,
     data: Annotated[str, typer.Argument(help=TABLE, show_default=False)],
     schema: SchemaFile,
     out: Annotated[Path, typer.Option("--out", help="The folder to create.", show_default=False)],
-    privacy: Annotated[
-        str | None,
-        typer.Option(help="Width of the interval that hides a value, as a share of its public range (default: 100%)."),
-    ] = None,
-    confidence: Annotated[str | None, typer.Option(help="Confidence of that interval (default: 95%).")] = None,
-    noise: Annotated[
-        str | None, typer.Option(help="Noise of numbers: gaussian (default), uniform or discretized.")
-    ] = None,
-    epsilon: Annotated[
-        str | None,
-        typer.Option(help="Use local differential privacy with this total epsilon per record, or per person, instead."),
-    ] = None,
-    truthful: Annotated[str, typer.Option(help="Attributes reported without noise, separated by commas.")] = "",
-    withhold: Annotated[str, typer.Option(help="Attributes left out, separated by commas.")] = "",
-    privacy_of: Annotated[
-        str, typer.Option(help="Privacy of single attributes, such as age=50%,salary=150%; the others use --privacy.")
-    ] = "",
-    retain: Annotated[
-        str, typer.Option(help="Probability to report the true category, such as job=70%,sick=90%.")
-    ] = "",
     secret: Annotated[
         Path | None, typer.Option(help="A file with at least 16 random bytes that fix each entity's noise.")
     ] = None,
@@ -52,9 +33,10 @@ def perturb(
     ] = None,
     accept: Annotated[
         list[str] | None,
-        typer.Option(help="Write `interval` to accept interval privacy, which is not differential privacy."),
+        choice(("interval",), help="Write `interval` to accept interval privacy, which is not differential privacy."),
     ] = None,
     json: Json = False,
+    strength: dict[str, Any],
     dialect: Dialect,
 ) -> None:
     """Perturb every record independently, for a receiver who must not see the true table."""
@@ -69,14 +51,7 @@ def perturb(
             accept=accept or (),
             **asdict(dialect),
             progress=progress,
-            privacy=privacy,
-            confidence=confidence,
-            noise=noise,
-            epsilon=epsilon,
-            truthful=_names(truthful),
-            withhold=_names(withhold),
-            privacy_of=_pairs(privacy_of, "--privacy-of"),
-            retain=_pairs(retain, "--retain"),
+            **strength,
         )
     print_readings(dialect, data)
     if secret is None:
@@ -85,23 +60,9 @@ def perturb(
         print_json(made.to_json())
         return
     print_text(f"{made.folder}: {made.release.records:,} perturbed records.")
-    print_text(f"Guarantee: {made.release.plan.guarantee.sentence}")
+    print_guarantee(made.release.plan.guarantee)
     for note in made.release.plan.notes:
         print_text(f"  {note}")
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _pairs(text: str, option: str) -> dict[str, str]:
-    pairs = [pair.rpartition("=") for pair in _names(text)]
-    if not all(name.strip() and value.strip() for name, _, value in pairs):
-        raise InputError(f"{option} is {text!r}. Write pairs such as age=50%, separated by commas.")
-    named = [name.strip() for name, _, _ in pairs]
-    if len(set(named)) < len(named):
-        raise InputError(f"{option} names an attribute twice. Give each once.")
-    return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def _secret(path: Path) -> bytes:

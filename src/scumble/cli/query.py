@@ -39,16 +39,6 @@ def query(
 ) -> None:
     """Answer a question about a release: counts, shares, means, quantiles, with 95 % intervals for the noise.
 
-    Examples:
-
-    scumble query RELEASE "age < 40 and workclass = 'Private'"
-
-    scumble query RELEASE "workclass in ('Private', 'Self-emp')" --by sex --by age:10
-
-    scumble query RELEASE "not `marital status` is missing" --mean hours-per-week
-
-    scumble query RELEASE --quantile 0.5 age --by sex --out ages.svg
-
     A condition joins comparisons (= != < <= > >=, in (...), between ... and ..., is missing) by and, or, not and
     parentheses. Names with spaces are quoted by backticks or double quotes, texts by single quotes. A node of a
     taxonomy means all values below it.

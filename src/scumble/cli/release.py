@@ -16,11 +16,12 @@ from scumble.cli.options import (
     SchemaFile,
     UsualMethod,
     WitnessFile,
+    choice,
     declared_loss,
     with_csv_options,
     with_method_options,
 )
-from scumble.cli.output import err, out, print_json, print_readings, print_text, progress_bar
+from scumble.cli.output import err, out, print_guarantee, print_json, print_readings, print_text, progress_bar
 from scumble.engines import ENGINES
 from scumble.files.page_check import NOT_CHECKED
 from scumble.flows import release as flow
@@ -28,6 +29,7 @@ from scumble.flows.charge import WEAKER
 from scumble.flows.evaluate import evaluate as evaluate_release
 from scumble.flows.plan import plan as plan_release
 from scumble.model.dialect import Dialect
+from scumble.model.suspicion import epsilon_advice
 
 
 @with_method_options
@@ -45,13 +47,13 @@ def release(
     witness: WitnessFile = None,
     new_ledger: NewLedger = False,
     reason: LossReason = None,
-    engine: Annotated[str, typer.Option("--engine", help=f"One of: {', '.join(ENGINES)}.")] = "memory",
+    engine: Annotated[str, choice(ENGINES, "--engine", help=f"One of: {', '.join(ENGINES)}.")] = "memory",
     table: Annotated[
         bool, typer.Option("--table/--no-table", help="Also write rows: table.csv, and fine.csv where there is detail.")
     ] = True,
     accept: Annotated[
         list[str] | None,
-        typer.Option("--accept", help=f"Accept a guarantee weaker than differential privacy: {', '.join(WEAKER)}."),
+        choice(WEAKER, "--accept", help=f"Accept a guarantee weaker than differential privacy: {', '.join(WEAKER)}."),
     ] = None,
     sign: Annotated[
         Path | None, typer.Option("--sign", help="An Ed25519 private key (PEM) to sign the release with.")
@@ -62,7 +64,8 @@ def release(
 ) -> None:
     """Publish a table: reserve the budget, read the rows, write the release."""
     declared = declared_loss(new_ledger, reason)
-    for warning in plan_release(schema=schema, method=method, **parameters).warnings:
+    planned = plan_release(schema=schema, method=method, **parameters)
+    for warning in filter(None, (*planned.warnings, epsilon_advice(planned.guarantee))):
         print_text(f"warning, before the charge: {warning}", err)
     with progress_bar() as progress:
         published = flow.release(
@@ -96,7 +99,7 @@ def print_published(published: flow.Published) -> None:
     """Print the result of a release: size, guarantee, steps and charge."""
     made = published.release
     print_text(f"{published.folder}: {made.size_text}. Recommended for training: {published.recommended}.")
-    print_text(f"Guarantee: {made.plan.guarantee.sentence}")
+    print_guarantee(made.plan.guarantee)
     for step in made.story:
         out.print(f"  {step}")
     if published.uses:
@@ -113,7 +116,15 @@ def evaluate(
         str | None, typer.Option("--train", help="The raw rows behind the release, for comparison.")
     ] = None,
     table: Annotated[
-        str | None, typer.Option("--table", help="Which table of the release: table or fine. (default: recommended)")
+        str | None,
+        choice(("table", "fine"), "--table", help="Which table of the release: table or fine. (default: recommended)"),
+    ] = None,
+    classifier: Annotated[
+        list[str] | None,
+        choice(
+            ("tree", "boosting", "c45"),
+            help="tree, boosting or c45; repeat the option for more. (default: tree, boosting)",
+        ),
     ] = None,
     target: Annotated[
         list[str] | None,
@@ -138,16 +149,18 @@ def evaluate(
 
     The figures are computed from raw rows without noise. They are for the data owner only.
     """
-    with err.status("training and testing"):
+    with progress_bar() as progress:
         result = evaluate_release(
             folder,
             test=test,
             train=train,
             table=table,
+            classifiers=classifier or ("tree", "boosting"),
             targets=target or (),
             by=by,
             fidelity=fidelity,
             out=out,
+            progress=progress,
             **asdict(dialect),
         )
     print_readings(dialect, test, train)

@@ -1,4 +1,4 @@
-"""`scumble schema`: draft, check, confirm, format, hierarchy."""
+"""`scumble schema`: draft, check, edit, roles, confirm, format, hierarchy."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -8,6 +8,7 @@ import typer
 
 from scumble.cli.options import TABLE, Json, with_csv_options
 from scumble.cli.output import err, out, print_json, print_readings, print_table, print_text
+from scumble.cli.schema_edit import edit, roles
 from scumble.errors import InputError
 from scumble.files.hierarchy_file import write_hierarchy
 from scumble.files.schema_attribute import REASON
@@ -23,7 +24,9 @@ from scumble.model.schema import Attribute
 from scumble.model.taxonomy import Tree
 from scumble.sources import CSVSource, Dialect, check_columns, check_dialect, open_source, readings
 
-schema_app = typer.Typer(help="Draft, check and convert schema files.", no_args_is_help=True)
+schema_app = typer.Typer(help="Draft, check, edit and convert schema files.", no_args_is_help=True)
+schema_app.command()(edit)
+schema_app.command()(roles)
 
 
 @schema_app.command()

@@ -15,11 +15,12 @@ from typing import Any
 from scumble.comparison.cached_runs import keep, kept_path, recall, run_all
 from scumble.comparison.contenders import Contender, contender_of
 from scumble.comparison.judging import OWN, Task
+from scumble.comparison.source_digest import digest_of_sources
 from scumble.comparison.tables import digest_of_table, table_named
 from scumble.comparison.trials import random_split
 from scumble.errors import InputError
 from scumble.flows.progress import Progress
-from scumble.mining.benchmark.classifiers import CLASSIFIERS
+from scumble.mining.benchmark.classifiers import CLASSIFIERS, USUAL
 from scumble.mining.fidelity.targets import names_target
 from scumble.model.budget import budget_text, parse_budget
 
@@ -48,6 +49,11 @@ class TrialOutcome:
     two_way: float | None = None
     three_way: float | None = None
     target: str = ""
+    membership: float | None = None
+    """Of this and the following attacks: success on training rows minus success on test rows; None if not attacked."""
+    attribute_inference: float | None = None
+    singling_out: float | None = None
+    linkage: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,12 +64,16 @@ class Comparison:
     contenders: tuple[str, ...]
     epsilons: tuple[str, ...]
     splits: tuple[int, ...]
-    classifiers: tuple[str, ...] = tuple(CLASSIFIERS)
+    classifiers: tuple[str, ...] = USUAL
     targets: tuple[str, ...] = ()
     """Other attributes to predict, beside the class of each table; a table without such an attribute leaves it out."""
+    attacks: bool = False
+    """Whether each published table is also attacked."""
 
     def __post_init__(self) -> None:
         for name, values in vars(self).items():
+            if name == "attacks":
+                continue
             if not values and name != "targets":
                 raise InputError(f"Nothing to compare: no {name} given. Give at least one.")
             if len(set(values)) < len(values):
@@ -110,6 +120,7 @@ class Trial:
             "split": self.split,
             "classifier": task.classifier,
             **({"target": task.target} if task.target else {}),
+            **({"attacks": digest_of_sources("scumble.auditing.attacks")} if task.attacks else {}),
         }
         return kept_path(self.cache, facts)
 
@@ -211,7 +222,11 @@ def _tasks(comparison: Comparison, contender: Contender, table: str) -> tuple[Ta
         return tuple(map(Task, contender.classifiers))
     schema = table_named(table).schema
     targets = ["", *(target for target in comparison.targets if names_target(target, schema))]
-    return tuple(Task(classifier, target) for target in targets for classifier in comparison.classifiers)
+    return tuple(
+        Task(classifier, target, comparison.attacks and not target)
+        for target in targets
+        for classifier in comparison.classifiers
+    )
 
 
 def _lacking_targets(comparison: Comparison) -> list[str]:

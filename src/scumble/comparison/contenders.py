@@ -10,20 +10,22 @@ from typing import Any, Protocol
 import numpy as np
 
 from scumble.comparison import peers, several_owners
-from scumble.comparison.judging import JUDGE, OWN, Scores, Task, judged, judged_table, links_lost
+from scumble.comparison.judging import JUDGE, OWN, Scores, Task, attacks_on_table, judged, judged_table, links_lost
 from scumble.comparison.source_digest import digest_of_sources
-from scumble.comparison.trials import CodedTable
+from scumble.comparison.trials import CodedTable, own_scores
 from scumble.engines.memory import MemoryEngine
 from scumble.errors import InputError
 from scumble.flows.evaluate import training_sample
 from scumble.flows.release import run
 from scumble.methods import method_named
+from scumble.methods.method import Params
 from scumble.mining.benchmark.sample import Sample
 from scumble.mining.benchmark.scores import class_shares, measures
 from scumble.model.schema import Schema
 from scumble.privacy.noise import PaidNoise, simulation
 
 JOINT_METHOD = "diffgen"
+NO_GUARANTEE = "no guarantee"
 OWNERS = re.compile(r"together|(?P<way>joint|apart)-(?P<owners>[2-7])")
 """Names of the joint-release baselines: `together` (one owner has all rows), `joint-3`, `apart-3`."""
 
@@ -67,11 +69,19 @@ class OurMethod:
     label: str
     method: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    private = True
-    classifiers = None
+
+    @property
+    def classifiers(self) -> tuple[str, ...] | None:
+        return None if getattr(method_named(self.method), "makes_table", True) else (OWN,)
+
+    @property
+    def private(self) -> bool:
+        return "epsilon" in method_named(self.method).parameters.model_fields
 
     @property
     def guarantee(self) -> str:
+        if not self.private:
+            return f"not differential privacy: k-anonymity with k = {self.parameters.get('k')}"
         delta = self.parameters.get("delta")
         return f"{'eps, no delta' if delta is None else f'(eps, {delta})'}, under the unit of the table's schema"
 
@@ -82,7 +92,10 @@ class OurMethod:
         return None
 
     def unsuited_reason(self, schema: Schema) -> str | None:
-        del schema
+        try:
+            method_named(self.method).plan(schema, _parameters(self.method, self.parameters, "1"))
+        except InputError as refusal:
+            return f"{self.label}: {refusal}"
         return None
 
     def scores(
@@ -90,12 +103,14 @@ class OurMethod:
     ) -> Scores:
         del seed, kept
         chosen = method_named(self.method)
-        parameters = chosen.parameters(**{**self.parameters, "epsilon": epsilon})
+        parameters = _parameters(self.method, self.parameters, epsilon)
         engine = MemoryEngine([train.columns], train.schema)
         began = time.process_time()
         plan = chosen.plan(train.schema, parameters)
         made = run(chosen, train.schema, parameters, engine, PaidNoise(), plan=plan)
         cpu_seconds = time.process_time() - began
+        if made.classifier is not None:
+            return {Task(OWN): {**own_scores(made.classifier, train, test), "cpu_seconds": cpu_seconds}}
         return judged_table(training_sample(made), made.tables[made.recommended], train, test, tasks, cpu_seconds)
 
 
@@ -160,7 +175,7 @@ class RawRows:
     label: str = "raw"
     private = False
     classifiers = None
-    guarantee = "no guarantee"
+    guarantee = NO_GUARANTEE
 
     def version(self) -> str:
         return digest_of_sources(*JUDGE)
@@ -176,7 +191,10 @@ class RawRows:
         self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, tasks: tuple[Task, ...], kept: Path
     ) -> Scores:
         del epsilon, seed, kept
-        return judged(train.sample(train.schema), train.schema, train, test, tasks, 0.0)
+        sample = train.sample(train.schema)
+        scores = judged(sample, train.schema, train, test, tasks, 0.0)
+        attacks = attacks_on_table(sample, train.schema, train, test, tasks)
+        return {task: values if task.target else {**values, **attacks} for task, values in scores.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,6 +259,12 @@ class PeerMethod:
         return {Task(OWN): {**values, "cpu_seconds": fitted.cpu_seconds}}
 
 
+def _parameters(method: str, values: Mapping[str, Any], epsilon: str) -> Params:
+    """The parameters of a method, with epsilon if it has one."""
+    kind = method_named(method).parameters
+    return kind(**{**values, **({"epsilon": epsilon} if "epsilon" in kind.model_fields else {})})
+
+
 def contender_of(text: str) -> Contender:
     """A contender as written on the command line: `raw`, a peer's name, a method's name, or a method with parameters.
 
@@ -268,7 +292,7 @@ def contender_of(text: str) -> Contender:
     chosen = method_named(JOINT_METHOD if owners else name)
     if owners:
         parameters = chosen.parameters.jointly(parameters)
-    chosen.parameters(**{**parameters, "epsilon": "1"})
+    _parameters(chosen.name, parameters, "1")
     if owners and owners["way"]:
         return SeveralOwners(
             label=text, owners=int(owners["owners"]), jointly=owners["way"] == "joint", parameters=parameters

@@ -12,10 +12,12 @@ from scumble.comparison.contenders import contender_of
 from scumble.comparison.judging import OWN
 from scumble.comparison.measures import SECTIONS, measure_named, section_of
 from scumble.comparison.recipes import RECIPES
+from scumble.comparison.risk_map import risk_lines, risk_map
 from scumble.comparison.summary import TABLE, Difference, MeanScore, mean_scores, paired_differences
 
 PLOTTED = (
     ("tree", "accuracy"),
+    ("c45", "accuracy"),
     ("boosting", "accuracy"),
     ("boosting", "auc"),
     ("tree", "balanced_accuracy"),
@@ -34,7 +36,10 @@ def write_comparison(result: ComparisonResult, folder: Path, *, reference: str |
     _write_csv(folder / "comparison.csv", [line.to_json() for line in lines])
     _write_csv(folder / "differences.csv", [difference.to_json() for difference in against])
     summary = {
-        "comparison": {name: list(values) for name, values in vars(result.comparison).items()},
+        "comparison": {
+            name: values if isinstance(values, bool) else list(values)
+            for name, values in vars(result.comparison).items()
+        },
         "guarantees": {text: contender_of(text).guarantee for text in result.comparison.contenders},
         "lines": [line.to_json() for line in lines],
         "differences": [difference.to_json() for difference in against],
@@ -47,6 +52,9 @@ def write_comparison(result: ComparisonResult, folder: Path, *, reference: str |
         write_svg(picture, folder / "comparison.svg")
     else:
         (folder / "comparison.svg").unlink(missing_ok=True)
+    map_of_risk = risk_map(result, lines)
+    if map_of_risk.panels:
+        write_svg(map_of_risk, folder / "risk-utility.svg")
     return summary
 
 
@@ -68,6 +76,7 @@ def comparison_page(result: ComparisonResult, lines: Sequence[MeanScore], agains
     text = [introduction, "", "Privacy guarantee of each contender:", ""]
     text += [f"- {name}: {contender_of(name).guarantee}" for name in result.comparison.contenders]
     text += [f"- left out: {reason}" for reason in result.skipped]
+    text += risk_lines(result, lines)
     for table in result.comparison.tables:
         here = [line for line in lines if line.table == table]
         best = f" (best possible accuracy: {100 * RECIPES[table].best_accuracy:.1f} %)" if table in RECIPES else ""
@@ -173,7 +182,7 @@ def chart(result: ComparisonResult, lines: Sequence[MeanScore]) -> Chart:
                 panels.append(_panel(table, classifier, measure, here))
     count = len(result.comparison.splits)
     plural = "s" if count > 1 else ""
-    note = f"mean of {count} random split{plural}, 95 % confidence bands" if count > 1 else "one random split"
+    note = f"mean of {count} random split{plural}, 95 % confidence intervals" if count > 1 else "one random split"
     return Chart(
         title="Classifiers trained on each release, and distances of its margins", panels=tuple(panels), note=note
     )
@@ -184,11 +193,10 @@ def _panel(table: str, classifier: str, measure: str, lines: Sequence[MeanScore]
     series = []
     for contender in dict.fromkeys(line.contender for line in lines if line.epsilon):
         points = [
-            Point(
-                x=float(line.epsilon),
-                y=scale * line.value.mean,
-                low=scale * (line.value.mean - (line.value.band or 0)),
-                high=scale * (line.value.mean + (line.value.band or 0)),
+            Point.around(
+                float(line.epsilon),
+                scale * line.value.mean,
+                None if line.value.band is None else scale * line.value.band,
             )
             for line in lines
             if line.contender == contender
@@ -200,7 +208,7 @@ def _panel(table: str, classifier: str, measure: str, lines: Sequence[MeanScore]
     if measure == "accuracy" and table in RECIPES and not lines[0].target:
         levels.append(ReferenceLine(label="best possible", y=scale * RECIPES[table].best_accuracy))
     return Panel(
-        title=f"{table}: {f'{lines[0].target} by ' if lines[0].target else ''}{classifier or 'published table'}",
+        title=_title(table, classifier, measure, lines[0].target),
         x_label="epsilon",
         y_label=measure_named(measure).axis,
         series=tuple(series),
@@ -208,3 +216,11 @@ def _panel(table: str, classifier: str, measure: str, lines: Sequence[MeanScore]
         logarithmic=True,
         from_zero=measure_named(measure).lower_is_better,
     )
+
+
+def _title(table: str, classifier: str, measure: str, target: str) -> str:
+    """What a panel shows: no two panels have the same title."""
+    if not classifier:
+        return f"{table}: {measure_named(measure).heading} margins of the table"
+    of_target = f", predicting {target}" if target else ""
+    return f"{table}: {measure_named(measure).axis.partition(',')[0]} of {classifier}{of_target}"

@@ -3,6 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from scumble.auditing.attacks import WeightedRows, attack_table
 from scumble.comparison.trials import CodedTable
 from scumble.mining.benchmark.sample import Sample
 from scumble.mining.benchmark.scores import score
@@ -24,11 +27,24 @@ JUDGE = (
 WAYS = {2: "two_way", 3: "three_way"}
 
 
+ATTACKS = {
+    "membership inference": "membership",
+    "attribute inference": "attribute_inference",
+    "singling out": "singling_out",
+    "linkage": "linkage",
+}
+"""The measures of the attacks of `scumble audit --attacks`, by the names of the attacks."""
+
+
 class Task(NamedTuple):
-    """A classifier and what it predicts: the class of the table, or another attribute (`target`)."""
+    """A classifier and what it predicts: the class of the table, or another attribute (`target`).
+
+    With `attacks`, the published table is also attacked.
+    """
 
     classifier: str
     target: str = ""
+    attacks: bool = False
 
 
 NO_TASK = Task("")
@@ -60,10 +76,11 @@ def judged(
                 counts=sample.weights,
                 classifiers=names,
             )
-        for name in names:
+        for task in (task for task in tasks if task.target == target):
+            name = task.classifier
             # The labels of other attributes are not classes of the table, and there may be many.
             values = {**scores[name], "recall": {}} if target else scores[name]
-            found[Task(name, target)] = {**values, "cpu_seconds": cpu_seconds}
+            found[task] = {**values, "cpu_seconds": cpu_seconds}
     return found
 
 
@@ -79,8 +96,24 @@ def judged_table(
     scores = judged(sample, schema, train, test, tasks, cpu_seconds)
     if all(task.target for task in tasks):
         return scores
-    of_table = distances_of_table(sample, schema, train)
+    of_table = {**distances_of_table(sample, schema, train), **attacks_on_table(sample, schema, train, test, tasks)}
     return {task: values if task.target else {**values, **of_table} for task, values in scores.items()}
+
+
+def attacks_on_table(
+    sample: Sample, schema: Schema, train: CodedTable, test: CodedTable, tasks: Sequence[Task]
+) -> dict[str, float]:
+    """How much better each attack works on the training rows than on the test rows, if a task asks for it."""
+    if not any(task.attacks for task in tasks):
+        return {}
+
+    def rows(part: Sample) -> WeightedRows:
+        columns = columns_of(part, schema)
+        codes = np.stack([columns[name] for name in schema.names], axis=1).astype(np.int64)
+        return WeightedRows(codes=codes, weights=part.counts.astype(np.float64))
+
+    attacks = attack_table(rows(sample), rows(train.sample(schema)), rows(test.sample(schema)), schema, allowed=None)
+    return {ATTACKS[attack.name]: attack.in_release - attack.control for attack in attacks}
 
 
 def distances_of_table(sample: Sample, schema: Schema, train: CodedTable) -> dict[str, float]:

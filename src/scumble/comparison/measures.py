@@ -50,18 +50,34 @@ OF_TABLE = {
 }
 
 
+OF_ATTACKS = {
+    name: Measure(heading=heading, axis=f"{heading}: gain, points (lower is better)", lower_is_better=True)
+    for name, heading in (
+        ("membership", "membership"),
+        ("attribute_inference", "attribute inference"),
+        ("singling_out", "singling out"),
+        ("linkage", "linkage"),
+    )
+}
+OF_TABLE |= OF_ATTACKS
 MAIN = ("accuracy", "balanced_accuracy", "auc")
 """The measures that stand in the first table of a comparison; the rest follow below it."""
 RARE_CLASSES = "Rare classes: balanced accuracy of class-weighted predictions, and recall of each class, in %"
 DISTANCES = "Distances of the published table's margins from those of the training rows, in % (lower is better)"
 TARGETS = "Other attributes as the class"
-SECTIONS = ("", RARE_CLASSES, DISTANCES, TARGETS)
+RISKS = (
+    "Attacks: success on people in the table minus success on others, in percentage points (lower is better; near "
+    "zero is sampling error)"
+)
+SECTIONS = ("", RARE_CLASSES, DISTANCES, RISKS, TARGETS)
 
 
 def section_of(name: str, target: str = "") -> str:
     """The section of a comparison's page in which a measure stands, and that of a target; empty for the first."""
     if target:
         return TARGETS
+    if name in OF_ATTACKS:
+        return RISKS
     return "" if name in MAIN else DISTANCES if name in OF_TABLE else RARE_CLASSES
 
 

@@ -26,13 +26,13 @@ from scumble.model.counts import Integers
 from scumble.model.public_bins import USUAL_BINS, Bins, public_bins
 from scumble.model.schema import Schema
 from scumble.privacy.noise import simulation
+from scumble.settings import setting
 
 if TYPE_CHECKING:
     from scumble.comparison.trials import CodedTable
 
 DELTA = "1e-5"
 """The usual delta of the peers' (eps, delta) guarantee: their own default."""
-FOLDER_SETTING = "SCUMBLE_PEERS"
 USUAL_FOLDER = Path("benchmarks", "peers")
 
 
@@ -136,7 +136,7 @@ class Fitted:
 
 
 def peers_folder() -> Path:
-    return Path(os.environ.get(FOLDER_SETTING) or USUAL_FOLDER).absolute()
+    return Path(setting("peers") or USUAL_FOLDER).absolute()
 
 
 def unavailable_reason(peer: Peer) -> str | None:
@@ -145,7 +145,7 @@ def unavailable_reason(peer: Peer) -> str | None:
     if not (folder / "fit.py").exists():
         return (
             f"{peer.name}: {folder / 'fit.py'} does not exist. Run from a clone of the repository, or set "
-            f"{FOLDER_SETTING} to the path of its benchmarks/peers folder."
+            "SCUMBLE_PEERS to the path of its benchmarks/peers folder."
         )
     if not _interpreter(peer).exists():
         return f"{peer.name}: {peer.environment} is not installed. Run `{folder / 'install.py'} {peer.environment}`."

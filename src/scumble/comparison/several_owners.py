@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from scumble.engines.memory import MemoryEngine
-from scumble.joint.holder import joint_plan
+from scumble.joint.planning import joint_plan
 from scumble.joint.protocol.roles import Roles, default_threshold
 from scumble.joint.simulated import simulated_holder
 from scumble.methods.method import Method

@@ -22,12 +22,31 @@ PATIENTS = 30_000
 NAMES = (*REAL, "patients", *RECIPES)
 
 
-@cache
 def table_named(name: str) -> CodedTable:
     """A table named in `NAMES`, or `FILE@SCHEMA`: a CSV or Parquet file and its schema file.
 
     `xor:5000` is the generated table `xor` with 5,000 records instead of its own number.
     """
+    return _table(name, _state_of_files(name))
+
+
+def digest_of_table(name: str) -> str:
+    """An unkeyed digest of a table's codes, for names of cached results. Use it for public tables only."""
+    return _digest(name, _state_of_files(name))
+
+
+FileStates = tuple[tuple[str, int, int], ...]
+"""The absolute path, size and time of every file behind a table: a name alone may mean another file later."""
+
+
+def _state_of_files(name: str) -> FileStates:
+    files = [Path(each) for each in name.rpartition("@")[::2]] if "@" in name else []
+    stated = [(each.absolute(), each.stat()) for each in files if each.is_file()]
+    return tuple((str(path), status.st_size, status.st_mtime_ns) for path, status in stated)
+
+
+@cache
+def _table(name: str, known: FileStates) -> CodedTable:
     if name in REAL:
         dataset = datasets.load(name)
         return CodedTable.read(open_source(dataset.path), dataset.schema)
@@ -48,8 +67,7 @@ def table_named(name: str) -> CodedTable:
 
 
 @cache
-def digest_of_table(name: str) -> str:
-    """An unkeyed digest of a table's codes, for names of cached results. Use it for public tables only."""
+def _digest(name: str, known: FileStates) -> str:
     digest = hashlib.sha256()
     table = table_named(name)
     for attribute, column in zip(table.schema.attributes, table.columns, strict=True):

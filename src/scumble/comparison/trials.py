@@ -15,7 +15,8 @@ from scumble.flows.evaluate import training_sample
 from scumble.flows.release import run
 from scumble.methods import method_named
 from scumble.mining.benchmark.sample import Sample
-from scumble.mining.benchmark.scores import score
+from scumble.mining.benchmark.scores import class_shares, measures, score
+from scumble.mining.released_tree import released_probabilities
 from scumble.model.counts import Block, Integers
 from scumble.model.schema import Schema
 from scumble.model.values import recoding
@@ -58,6 +59,18 @@ def random_split(rows: int, seed: int) -> tuple[Integers, Integers]:
     return order[: 2 * rows // 3], order[2 * rows // 3 :]
 
 
+def own_scores(model: Mapping[str, Any], train: CodedTable, test: CodedTable) -> dict[str, Any]:
+    """The measures of a classifier that was published instead of a table.
+
+    It publishes no class shares, so the true ones are used, as if they were public.
+    """
+    columns = dict(zip(test.schema.names, test.columns, strict=True))
+    shares = class_shares(train.sample(train.schema), len(train.schema.classes))
+    labels = columns[str(test.schema.target)].astype(np.int64)
+    probabilities = released_probabilities(model, columns, test.schema)
+    return measures(probabilities, labels, np.ones_like(labels), shares=shares, classes=test.schema.classes)
+
+
 def trial(
     train: CodedTable,
     test: CodedTable,
@@ -67,12 +80,17 @@ def trial(
     classifiers: Sequence[str] = ("tree",),
     table: str | None = None,
 ) -> dict[str, Any]:
-    """Scores on `test` of classifiers trained on one release of `train`: on its recommended table or the named one."""
+    """Scores on `test` of classifiers trained on one release of `train`: on its recommended table or the named one.
+
+    If the release is a classifier and no table, its own scores, under the key `own`.
+    """
     chosen = method_named(method)
     engine = MemoryEngine([train.columns], train.schema)
     settings = chosen.parameters(**dict(parameters))
     plan = chosen.plan(train.schema, settings)
     made = run(chosen, train.schema, settings, engine, PaidNoise(), plan=plan)
+    if made.classifier is not None:
+        return {"own": own_scores(made.classifier, train, test)}
     sample = training_sample(made, table)
     schema = made.tables[made.recommended if table is None else table]
     return score(sample, test.sample(schema), schema, classifiers=classifiers)

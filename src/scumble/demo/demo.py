@@ -68,8 +68,8 @@ def run_demo(out: Path | None = None, *, output: DemoOutput | None = None) -> De
     show.command(f"scumble release {data} --schema {schema} --epsilon 1 --ledger {ledger} --out {target}")
     show.published(release(data, schema=schema, epsilon="1", ledger=ledger, witness=witness, out=target))
 
-    show.command(f"scumble evaluate {target} --test {test} --train {data}")
-    scores = evaluate(target, test=test, train=data)
+    show.command(f"scumble evaluate {target} --test {test} --train {data} --classifier c45")
+    scores = evaluate(target, test=test, train=data, classifiers=("c45",))  # which needs no optional package
     show.evaluation(scores)
 
     again = folder / "again"

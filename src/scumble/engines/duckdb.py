@@ -24,6 +24,7 @@ from scumble.engines.chunked_counts import count_in_chunks
 from scumble.engines.coding import code_blocks, code_type
 from scumble.engines.contributions import NO_KEY, REPEAT_STEP, read_contributions
 from scumble.engines.counting import count_blocks
+from scumble.installation import needing
 from scumble.locked_folders import locked_folder
 from scumble.model.counts import Block, Counts, Tabulation
 from scumble.model.persons import Persons
@@ -39,7 +40,8 @@ class DuckDBEngine:
     """Keeps the coded table in an unnamed temporary database on the disk of the folder TMPDIR. `close` frees it."""
 
     def __init__(self, schema: Schema) -> None:
-        import duckdb  # slow to import, and only this engine needs it
+        with needing("duckdb"):
+            import duckdb  # slow to import, and only this engine needs it
 
         self._schema = schema
         columns = ", ".join(

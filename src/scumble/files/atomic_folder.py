@@ -9,6 +9,7 @@ from pathlib import Path
 from scumble import interrupts
 from scumble.errors import Abort, InputError, ScumbleError
 from scumble.locked_folders import locked_folder
+from scumble.portable import flush
 
 PREFIX = ".scumble-unfinished-"
 
@@ -26,7 +27,7 @@ class Staging:
         """Flush all files to the disk and rename the folder to its target."""
         for path in [*self.folder.iterdir(), self.folder]:
             interrupts.check()
-            _flush(path)
+            flush(path)
         try:
             if _exists(self.target):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
@@ -40,7 +41,7 @@ class Staging:
         self.published = True
         try:
             self.target.chmod(0o755)  # not before: if the renaming fails, nobody else may read the folder
-            _flush(self.target.parent)
+            flush(self.target.parent)
         except OSError as error:
             raise ScumbleError(
                 f"The folder {self.target} is complete, but the disk did not confirm its name and mode: "
@@ -90,11 +91,3 @@ def _exists(path: Path) -> bool:
     except FileNotFoundError:
         return False
     return True
-
-
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

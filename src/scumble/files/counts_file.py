@@ -9,9 +9,11 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from scumble.errors import CheckError
+from scumble.files.coded_csv import assembled, fields_of, header, repeated
 from scumble.files.csv_tables import (
     CHUNK,
     PARSING,
+    TEXTS,
     column_labels,
     column_names,
     entry_columns,
@@ -20,7 +22,7 @@ from scumble.files.csv_tables import (
     write_csv,
 )
 from scumble.foreign.files import open_file
-from scumble.model.counts import Integers
+from scumble.model.counts import Integers, digits_of
 from scumble.model.release import CellRelease
 from scumble.model.schema import PUBLISHED_COLUMNS, Schema
 from scumble.model.values import NOWHERE
@@ -87,17 +89,16 @@ def read_counts(path: Path, schema: Schema, resolution: int, variance: float) ->
 
 def write_table(release: CellRelease, path: Path, progress: RowProgress | None = None) -> None:
     """Write table.csv: one row for each record counted in `count`, or fewer where `row_counts` says so."""
-    ends = np.cumsum(release.row_counts.ravel())
-    total = int(ends[-1]) if len(ends) else 0
-
-    def chunks() -> Iterator[list[pa.Array]]:
-        for start in range(0, total, CHUNK):
-            stop = min(start + CHUNK, total)
-            yield entry_columns(release.schema, np.searchsorted(ends, np.arange(start, stop), side="right"))
+    times, labels = release.row_counts.ravel(), column_labels(release.schema)
+    filled, total = np.flatnonzero(times), int(times.sum())
+    digits = digits_of(filled, [len(each) for each in labels])
+    text, ends = assembled(fields_of(labels), digits)
+    with path.open("wb") as file:
+        file.write(header(column_names(release.schema)))
+        for lines, written in repeated(text, ends, times[filled], CHUNK):
+            file.write(lines)
             if progress is not None:
-                progress(stop, total)
-
-    write_csv(path, column_names(release.schema), chunks())
+                progress(written, total)
 
 
 def rows_table(release: CellRelease) -> pa.Table:
@@ -111,7 +112,7 @@ def check_table(path: Path, release: CellRelease, expected: Integers) -> None:
     """Raise `CheckError` unless table.csv has exactly the expected number of rows of each cell and class."""
     names = column_names(release.schema)
     found = np.zeros(release.count.size, dtype=np.int64)
-    options = pacsv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
+    options = pacsv.ConvertOptions(column_types=dict.fromkeys(names, TEXTS), strings_can_be_null=False)
     try:
         with (
             open_file(path) as file,

@@ -12,13 +12,16 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from scumble.errors import CheckError
+from scumble.files.coded_csv import write_coded
 from scumble.foreign.files import open_file
+from scumble.model.coded_columns import CodedColumns
 from scumble.model.counts import Integers, digits_of
 from scumble.model.schema import Schema
 from scumble.model.values import NOWHERE, Column
 from scumble.sources.source import RowProgress
 
 CHUNK = 1 << 18
+TEXTS = pa.dictionary(pa.int32(), pa.string())
 PARSING = pacsv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
 """An empty line is a row: in a table of one column, it is a missing number."""
 
@@ -36,6 +39,8 @@ def column_labels(schema: Schema) -> list[tuple[str, ...]]:
 
 def label_codes(column: pa.Array, labels: Sequence[str]) -> Integers:
     """The code of every published text of a column, `NOWHERE` for one that is not among the labels."""
+    if isinstance(column, pa.DictionaryArray):
+        return label_codes(column.dictionary, labels)[column.indices.to_numpy()]
     codes: Integers = pc.index_in(column, pa.array(labels, pa.string())).fill_null(NOWHERE).to_numpy().astype(np.int64)
     return codes
 
@@ -76,6 +81,9 @@ def write_csv(path: Path, names: list[str], chunks: Iterator[list[pa.Array]]) ->
 
 def write_rows(columns: Mapping[str, Column], path: Path, progress: RowProgress | None = None) -> None:
     """Write rows, one line each. A missing number is an empty field."""
+    if isinstance(columns, CodedColumns):
+        write_coded(columns, path, progress)
+        return
     rows = len(next(iter(columns.values()), ()))
 
     def chunks() -> Iterator[list[pa.Array]]:
@@ -90,11 +98,24 @@ def write_rows(columns: Mapping[str, Column], path: Path, progress: RowProgress 
 def read_rows(path: Path, types: Mapping[str, pa.DataType]) -> dict[str, Column]:
     """Read the rows of a table that must have exactly the columns in `types`."""
     try:
-        options = pacsv.ConvertOptions(column_types=types, strings_can_be_null=False)
+        # Texts repeat: as dictionaries they are read faster, and every text is in memory once.
+        kinds = {name: TEXTS if kind == pa.string() else kind for name, kind in types.items()}
+        options = pacsv.ConvertOptions(column_types=kinds, strings_can_be_null=False)
         with open_file(path) as file:
             table = pacsv.read_csv(file, convert_options=options, parse_options=PARSING)
     except (pa.ArrowInvalid, OSError) as error:
         raise CheckError(f"{path} cannot be read as rows: {error}. Ask for the release again.") from error
     if set(table.column_names) != set(types):
         raise CheckError(f"{path} does not have the columns of its schema. Ask for the release again.")
-    return {name: table.column(name).to_numpy() for name in table.column_names}
+    return {name: _values(table.column(name)) for name in table.column_names}
+
+
+def _values(column: pa.ChunkedArray) -> Column:
+    """A column as numpy has it, texts as objects."""
+    if column.type != TEXTS:
+        return column.to_numpy()
+    whole = column.unify_dictionaries()
+    if not whole.num_chunks:
+        return np.zeros(0, dtype=np.object_)
+    texts = whole.chunk(0).dictionary.to_numpy(zero_copy_only=False)
+    return texts[np.concatenate([chunk.indices.to_numpy() for chunk in whole.chunks])]

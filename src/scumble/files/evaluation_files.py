@@ -10,13 +10,13 @@ from scumble.files.report.evaluation import evaluation_page
 from scumble.model.release import Release
 
 
-def refuse_release_folder(out: Path, release: Path) -> None:
-    """Refuse to write what was computed from raw rows into a release folder, which is published."""
+def refuse_release_folder(out: Path, release: Path | None = None, *, what: str = "An evaluation") -> None:
+    """Refuse to write what may be computed from raw rows into a release folder, which is published."""
     here = out.resolve()
     for folder in (here, *here.parents):
-        if folder == release.resolve() or (folder / "release.json").exists():
+        if (release is not None and folder == release.resolve()) or (folder / "release.json").exists():
             raise InputError(
-                f"{out} is in the release folder {folder}, which is for publication. An evaluation is computed from "
+                f"{out} is in the release folder {folder}, which is for publication. {what} is computed from "
                 "raw rows without noise. Choose a folder elsewhere for it."
             )
 

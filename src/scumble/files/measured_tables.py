@@ -1,18 +1,21 @@
 """The measured tables of a release, read from its counts and documents.
 
 Three sources: the cells of counts.csv; the document `tables` (format tables/1), in which methods publish contingency
-tables over the public schema; and the document `detail` of diffgen, with class tables and value counts.
+tables over the public schema, or vectors from which such tables are inferred; and the document `detail` of diffgen,
+with class tables and value counts.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from scumble.errors import InputError
-from scumble.model.measured_tables import AttributeBins, MeasuredTable, NoiseKind
+from scumble.model.measured_tables import AttributeBins, Inference, MeasuredTable, NoiseKind
 from scumble.model.release import CellRelease
 from scumble.model.schema import Schema
+from scumble.model.transforms.reading import read_transform
 
 FORMAT = "tables/1"
 
@@ -38,14 +41,21 @@ def listed_tables(documents: Mapping[str, Mapping[str, Any]], schema: Schema) ->
     document = documents.get("tables")
     if document is None or document.get("format") != FORMAT:
         return ()
-    return _read("tables", lambda: [_listed(entry, document["noise"], schema) for entry in document["tables"]])
+    return _read(
+        "tables",
+        lambda: [
+            *(_listed(entry, document["noise"], schema) for entry in document["tables"]),
+            *(
+                table
+                for number, entry in enumerate(document.get("inferred", ()))
+                for table in _inferred(entry, document["noise"], schema, source=f"vector {number}")
+            ),
+        ],
+    )
 
 
 def _listed(entry: Mapping[str, Any], noise: str, schema: Schema) -> MeasuredTable:
-    bins = tuple(
-        AttributeBins.from_starts(name, schema[name].domain, np.array(starts, dtype=np.int64))
-        for name, starts in zip(entry["attributes"], entry["bins"], strict=True)
-    )
+    bins = _bins(entry, schema)
     unit = _at_least_one(entry["unit"], "unit")
     counts = np.array(entry["counts"], dtype=np.float64).reshape([each.size for each in bins]) / unit
     return MeasuredTable(
@@ -57,6 +67,36 @@ def _listed(entry: Mapping[str, Any], noise: str, schema: Schema) -> MeasuredTab
         unit=unit,
         terms=_at_least_one(entry.get("terms", 1), "terms"),
     )
+
+
+def _bins(entry: Mapping[str, Any], schema: Schema) -> tuple[AttributeBins, ...]:
+    return tuple(
+        AttributeBins.from_starts(name, schema[name].domain, np.array(starts, dtype=np.int64))
+        for name, starts in zip(entry["attributes"], entry["bins"], strict=True)
+    )
+
+
+def _inferred(entry: Mapping[str, Any], noise: str, schema: Schema, *, source: str) -> Iterator[MeasuredTable]:
+    """The tables that were inferred from one measured vector."""
+    vector = np.array(entry["measured"], dtype=np.float64)
+    for table in entry["tables"]:
+        bins = _bins(table, schema)
+        transforms = tuple(
+            read_transform(data, each.size) for data, each in zip(table["transforms"], bins, strict=True)
+        )
+        number = prod(each.coefficients for each in transforms)
+        places = np.array(table.get("places", range(len(vector))), dtype=np.int64)
+        if places.shape != (number,) or number > len(vector) or not ((places >= 0) & (places < len(vector))).all():
+            raise ValueError(f"the places of {table['attributes']} are not those of its coefficients")
+        inference = Inference(source=source, transforms=transforms, places=places, length=len(vector))
+        yield MeasuredTable(
+            name=" by ".join(table["attributes"]),
+            bins=bins,
+            counts=inference.estimates(vector),
+            kind=NoiseKind(noise),
+            variance=float(entry["variance"]),
+            inferred=inference,
+        )
 
 
 def _at_least_one(number: object, name: str) -> int:

@@ -8,14 +8,17 @@ describe it.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from scumble.errors import InputError
 from scumble.files.csv_tables import column_names, label_codes, write_csv
 from scumble.model.counts import Integers
+from scumble.model.domain import Domain
+from scumble.model.grid import Grid
 from scumble.model.local.noise_model import NoiseModel
-from scumble.model.values import NOWHERE, texts_of
+from scumble.model.values import NOWHERE, published_values, texts_of
 from scumble.sources import check_columns
 from scumble.sources.csv import published_csv
 
@@ -44,6 +47,13 @@ def published_blocks(path: Path, noise: NoiseModel) -> Iterator[dict[str, Intege
     texts = {each.name: texts_of(each.domain) for each in noise.published.attributes}
     for batch in source.batches(noise.published.names):
         yield {name: _codes(name, batch.column(name), text) for name, text in texts.items()}
+
+
+def value_array(domain: Domain, codes: Integers) -> pa.Array:
+    """Published codes as Arrow: numbers where the table has lower edges of cells, else labels as a dictionary."""
+    if isinstance(domain, Grid) and domain.step is not None:
+        return pa.array(published_values(domain, codes), from_pandas=True)
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), pa.array(domain.labels, pa.string()))
 
 
 def _codes(name: str, column: pa.DictionaryArray, texts: Sequence[str]) -> Integers:

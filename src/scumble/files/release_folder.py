@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from scumble.errors import BudgetError, InputError, MalformedEntry
+from scumble.files.descriptions import VALUES, descriptions
 from scumble.files.kinds import kind_named, kind_of
 from scumble.files.kinds.kind import R, ReleaseKind
 from scumble.files.report.pages import miners_page, report_page
@@ -59,7 +60,10 @@ def write_release(
     recommended = kind.recommended_file(release, {path.name for path in folder.iterdir()})
     (folder / "report.html").write_text(report_page(release, receipt), encoding="utf-8")
     (folder / "README.md").write_text(miners_page(release, recommended), encoding="utf-8")
-    names = sorted(path.name for path in folder.iterdir())
+    hashes = {path.name: file_hash(path) for path in folder.iterdir()}
+    for name, text in descriptions(release, recommended, table_hashes(hashes)).items():
+        (folder / name).write_text(text, encoding="utf-8", newline="")
+        hashes[name] = file_hash(folder / name)
     manifest = {
         "guarantee": {"sentence": release.plan.guarantee.sentence, **to_json(release.plan.guarantee)},
         "unit": release.plan.unit.value,
@@ -76,12 +80,17 @@ def write_release(
         "story": list(release.story),
         "pages": pages_version(),
         "receipt": dict(receipt),
-        "files": {name: file_hash(folder / name) for name in names},
+        "files": dict(sorted(hashes.items())),
     }
     seal = manifest_hash(manifest)
     text = manifest_text({**manifest, "seal": seal})
     (folder / "release.json").write_text(text, encoding="utf-8")
     return WrittenRelease(sha256=hashlib.sha256(text.encode()).hexdigest(), seal=seal, recommended=recommended)
+
+
+def table_hashes(hashes: Mapping[str, str]) -> dict[str, str]:
+    """Those of the tables, which the descriptions state."""
+    return {name: digest for name, digest in hashes.items() if name.endswith(".csv") and name != VALUES}
 
 
 def manifest_text(manifest: Mapping[str, Any]) -> str:

@@ -6,9 +6,6 @@ schema with the domains confirmed.
 """
 
 import json
-import os
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -19,6 +16,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.nodes import MappingNode, Node
 
 from scumble.errors import InputError
+from scumble.files.replaced_file import replace_file
 from scumble.files.schema_attribute import REASON
 from scumble.files.schema_file import parse_schema, read_schema_text
 from scumble.model.schema import Schema
@@ -41,7 +39,7 @@ def confirm_domains(path: Path, reasons: Mapping[str, str]) -> Schema:
     """
     text = read_schema_text(path)
     confirmed = confirmed_text(text, reasons, folder=path.parent, name=str(path))
-    _replace_file(path, confirmed)
+    replace_file(path, confirmed)
     return parse_schema(confirmed, folder=path.parent, name=str(path))
 
 
@@ -117,19 +115,3 @@ def _value(node: Node | None, name: str) -> MappingNode | None:
         return None
     found = next((value for key, value in node.value if key.value == name), None)
     return found if isinstance(found, MappingNode) else None
-
-
-def _replace_file(path: Path, text: str) -> None:
-    """Write a file beside the old one, then rename it. Links are followed, permissions are kept."""
-    target = path.resolve()
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        shutil.copymode(target, name)
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

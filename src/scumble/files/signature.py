@@ -8,13 +8,13 @@ import json
 import os
 import stat
 from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scumble.errors import CheckError, InputError
 from scumble.foreign.documents import read_json
 from scumble.foreign.files import open_file, read_bytes
+from scumble.installation import is_installed, missing_sentence
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -118,5 +118,5 @@ def _message(seal: str) -> bytes:
 
 
 def _check_installed() -> None:
-    if find_spec("cryptography") is None:
-        raise InputError("Signatures need the package `cryptography`. Install it with: pip install 'scumble[sign]'")
+    if not is_installed("sign"):
+        raise InputError(missing_sentence("sign"))

@@ -18,11 +18,18 @@ from scumble.model.release import Release
 
 def verify_folder(folder: Path) -> list[str]:
     """Run all checks and return a sentence for each. Raises `CheckError` at the first that fails."""
+    return read_and_verify(folder)[0]
+
+
+def read_and_verify(folder: Path) -> tuple[list[str], Release]:
+    """The same, and the release, for further checks of what was read: its files are not read again."""
     if not (folder / "release.json").is_file():
         raise InputError(f"{folder} has no release.json. Give the folder that `scumble release` wrote.")
     try:
         manifest = read_manifest(folder)
-        return [*_check_hashes(folder, manifest), *_check_contents(folder, manifest, read_release(folder))]
+        hashes = list(_check_hashes(folder, manifest))
+        release = read_release(folder)
+        return [*hashes, *_check_contents(folder, manifest, release)], release
     except (InputError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
         raise CheckError(f"The folder does not contain a complete release: {error} Do not trust it.") from error
     except OSError as error:

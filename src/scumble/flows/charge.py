@@ -108,6 +108,8 @@ class Charge:
     has_ledger: bool = True
     others: str = ""
     """What is known about the charges of the other owners of a joint release. Every error then states the charge."""
+    drawn: bool | None = None
+    """Whether the method, which draws the answers, has begun; None if that is not tracked."""
 
     @contextmanager
     def publishing(self, stage: Staging, out: Path) -> Iterator[None]:
@@ -121,7 +123,7 @@ class Charge:
     def outcome(self, reason: Abort) -> ChargeOutcome:
         """The state of the charge, as an error that ends the run for a reason reports it."""
         known = ChargeOutcome(
-            begun=self.begun, published=self.published, has_ledger=self.has_ledger, others=self.others
+            begun=self.begun, published=self.published, has_ledger=self.has_ledger, others=self.others, drawn=self.drawn
         )
         return known if self.receipt is None else replace(known, entry=self.receipt.entry, abort=reason)
 

@@ -2,17 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from scumble.engines.coding import code_type
+from scumble.flows.progress import Progress
 from scumble.flows.public_rows import PublicRows, code_rows
 from scumble.mining.benchmark.sample import Sample
-from scumble.mining.benchmark.scores import Predicted, commonest_class, predict, scores_of
+from scumble.mining.benchmark.scores import JobProgress, Predicted, commonest_class, predict, scores_of
 from scumble.mining.fidelity.one_way import columns_of
 from scumble.mining.fidelity.targets import commonest_scores, target_of, target_scores
-from scumble.model.schema import Schema
+from scumble.model.schema import Attribute, Schema
 from scumble.model.values import recoding
 from scumble.sources import Source
 
@@ -31,24 +34,34 @@ class ClassScores:
 def sample_of(rows: PublicRows, published: Schema) -> Sample:
     """Coded rows as a sample of a published schema, whose domains are the same or coarser. Without a class, all labels
     are zero."""
-    columns = {
-        attribute.name: recoding(attribute.domain, published[attribute.name].domain)[rows.columns[attribute.name]]
-        for attribute in rows.schema.attributes
-    }
-    codes = np.stack([columns[attribute.name] for attribute in published.predictors], axis=1)
-    labels = np.zeros(rows.rows, dtype=np.int64) if published.target is None else columns[published.target]
+
+    def column(attribute: Attribute) -> npt.NDArray[np.unsignedinteger]:
+        code = recoding(rows.schema[attribute.name].domain, attribute.domain)
+        return code.astype(code_type(attribute.domain.size))[rows.columns[attribute.name]]
+
+    kind = code_type(max((attribute.domain.size for attribute in published.predictors), default=1))
+    codes = np.empty((rows.rows, len(published.predictors)), dtype=kind)
+    for place, attribute in enumerate(published.predictors):
+        codes[:, place] = column(attribute)
+    labels = np.zeros(rows.rows, np.uint8) if published.target is None else column(published[published.target])
     return Sample(codes=codes, labels=labels)
 
 
 def class_scores(
-    published: Sample, schema: Schema, test: PublicRows, train: PublicRows | None, classifiers: Sequence[str]
+    published: Sample,
+    schema: Schema,
+    test: PublicRows,
+    train: PublicRows | None,
+    classifiers: Sequence[str],
+    progress: Progress | None = None,
 ) -> ClassScores:
     """Scores of classifiers trained on a release, and of always predicting the commonest class.
 
     Noise can make another class the commonest of a release, so the raw rows `train` decide if they are given.
     """
     tested = sample_of(test, schema)
-    predicted = predict(published, tested, schema, classifiers=classifiers)
+    reported = _reported(progress, "training on the release")
+    predicted = predict(published, tested, schema, classifiers=classifiers, progress=reported)
     if train is None:
         commonest = {"of": "release", **commonest_class(published, tested, schema)}
     else:
@@ -60,10 +73,13 @@ def class_scores(
     )
 
 
-def raw_scores(train: Source, test: Source, schema: Schema, classifiers: Sequence[str]) -> ClassScores:
+def raw_scores(
+    train: Source, test: Source, schema: Schema, classifiers: Sequence[str], progress: Progress | None = None
+) -> ClassScores:
     """Scores of classifiers trained on raw rows, coded by the finest schema."""
     learned, tested = (sample_of(code_rows(each, schema), schema) for each in (train, test))
-    predicted = predict(learned, tested, schema, classifiers=classifiers)
+    reported = _reported(progress, "training on raw rows")
+    predicted = predict(learned, tested, schema, classifiers=classifiers, progress=reported)
     return ClassScores(scores=scores_of(predicted, learned, tested, schema), correct=_correct(predicted, tested))
 
 
@@ -93,6 +109,13 @@ def scores_by_target(
         of = "test" if train is None else "train"
         found[text]["commonest"] = {"of": of, **commonest_scores(target, known.columns, test.columns)}
     return found
+
+
+def _reported(progress: Progress | None, label: str) -> JobProgress | None:
+    if progress is None:
+        return None
+    progress(label, 0, None)
+    return partial(progress, label)
 
 
 def _correct(predicted: Mapping[str, Predicted], test: Sample) -> Correct:

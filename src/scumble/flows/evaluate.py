@@ -16,6 +16,7 @@ from scumble.errors import InputError
 from scumble.files.csv_tables import arrow_table
 from scumble.files.evaluation_files import refuse_release_folder, write_evaluation
 from scumble.flows.load import load_release
+from scumble.flows.progress import Progress
 from scumble.flows.public_rows import code_rows, public_schema
 from scumble.model.grid import Grid
 from scumble.model.release import Release
@@ -43,23 +44,29 @@ def evaluate(
     by: str | None = None,
     fidelity: bool = False,
     out: str | Path | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Compares a release with raw rows: classifiers trained on it are scored on `test`, and its margins are compared.
 
     `test` has raw rows to test classifiers on, `train` the raw rows behind the release; give at least one of them.
-    `table` is `table` or `fine`; the default is the recommended table. Returns plain data:
+    `table` is `table` or `fine`; the default is the recommended table. `classifiers` are some of `tree` (a pruned CART
+    tree), `boosting` and `c45`. Returns plain data:
 
     - For each classifier its accuracy, AUC, balanced accuracy (`balanced_accuracy`, and `balanced_accuracy_weighted`
       for class-weighted predictions) and the `recall` of each class; under the key `raw`, the same for classifiers
       trained on `train`. `commonest` has the same scores for always predicting the commonest class, of `train` if it
       is given, else of the release; `majority` is its accuracy. All this needs a class and `test`.
     - `test_rows`: how many test rows were read and are in the domain: the others are not scored.
+    - `own`: the scores of a published classifier, if the release is one and no table; the other keys are then `raw`
+      (with `train`), `commonest`, `majority` and `test_rows`.
     - `fidelity`: the distances of the table's margins of one, two and three attributes from those of `train`, or of
       `test` without it. With `fidelity=True`, also the distribution of each attribute, the associations of all pairs
       and the errors of random queries.
     - `targets`: for each attribute named in `targets`, the scores of predicting it. `age>40` predicts whether a number
       is above a threshold, `age` whether it is above its median.
     - `by`: distances and accuracies within each value of the attribute `by`.
+
+    `progress` is called with the name of the step, the work done and all work (None: unknown).
 
     `out` is a folder for the same results as evaluation.json and, with everything that `fidelity=True` adds, as
     evaluation.html; it must not be in a release folder. Raises `InputError` if a table lacks a column of the release.
@@ -70,6 +77,11 @@ def evaluate(
     from scumble.flows.fidelity import ComparedTables, details, distances, subgroups
 
     made = load_release(folder)
+    if made.classifier is not None:
+        wishes = {"--table": table, "--target": targets, "--by": by, "--fidelity": fidelity, "--out": out}
+        dialect = Dialect(delimiter=delimiter, encoding=encoding, multiline=multiline)
+        asked = [name for name in wishes if wishes[name]]
+        return _evaluate_classifier(made, test, train, dialect, classifiers, asked, progress)
     if out is not None:
         refuse_release_folder(Path(out), Path(folder))
     if test is None and train is None:
@@ -86,12 +98,14 @@ def evaluate(
     trained = None if source is None else code_rows(source, public)
     scored, raw = ClassScores(), ClassScores()
     if tested is not None and schema.target is not None:
-        scored = class_scores(published, schema, tested, trained, classifiers)
+        scored = class_scores(published, schema, tested, trained, classifiers, progress)
         if source is not None:
             finest = finest_schema(made.schema, source)
-            raw = raw_scores(source, open_source(test, dialect=dialect), finest, classifiers)
+            raw = raw_scores(source, open_source(test, dialect=dialect), finest, classifiers, progress)
     true = tested if trained is None else trained
     assert true is not None
+    if progress is not None:
+        progress("comparing margins", 0, None)
     compared = ComparedTables(sample=published, published=schema, true=true)
     result = {"notice": NOTICE, "table": chosen, **scored.scores}
     if tested is not None:
@@ -111,6 +125,33 @@ def evaluate(
         result["by"] = subgroups(compared, by, tested, scored.correct, raw.correct)
     if out is not None:
         write_evaluation(result, made, Path(out))
+    return result
+
+
+def _evaluate_classifier(
+    made: Release,
+    test: Any,
+    train: Any,
+    dialect: Dialect,
+    classifiers: Sequence[str],
+    asked: Sequence[str],
+    progress: Progress | None,
+) -> dict[str, Any]:
+    from scumble.flows.class_scores import raw_scores
+    from scumble.flows.evaluate_classifier import classifier_scores, refuse_tables
+
+    refuse_tables(made, test=test, asked=asked)
+    tests = open_source(test, dialect=dialect)
+    source = None if train is None else open_source(train, dialect=dialect)
+    check_dialect(dialect, *(each for each in (tests, source) if each is not None))
+    tested = code_rows(tests, made.schema)
+    trained = None if source is None else code_rows(source, made.schema)
+    assert made.classifier is not None
+    result = {"notice": NOTICE, "table": None, **classifier_scores(made, made.classifier, tested, trained)}
+    if source is not None:
+        finest = finest_schema(made.schema, source)
+        tests = open_source(test, dialect=dialect)
+        result["raw"] = raw_scores(source, tests, finest, classifiers, progress).scores
     return result
 
 

@@ -8,19 +8,17 @@ An interrupted run is continued with `resume`, under the same charge, from the l
 """
 
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
 from scumble import interrupts
-from scumble.engines import Engine
-from scumble.errors import Abort, BudgetError, InputError, ScumbleError
+from scumble.errors import Abort, InputError
 from scumble.files.atomic_folder import staging
 from scumble.files.release_folder import file_hash, write_release
 from scumble.flows.abandon import state_folder
-from scumble.flows.charge import Charge, Notify, aborting, charged_rows, open_ledger, reporting_charge
+from scumble.flows.charge import Charge, Notify, aborting, open_ledger, reporting_charge
+from scumble.flows.join_owner import JointOwner
 from scumble.flows.join_plan import PlannedAgreement, prepare
 from scumble.flows.joined import Joined
 from scumble.flows.progress import Progress
@@ -32,8 +30,6 @@ from scumble.joint.session.agreement import Address
 from scumble.joint.session.attempt import Attempt, holder_from_log
 from scumble.joint.session.state import State, open_state
 from scumble.model.release import Release
-from scumble.privacy.ledger import Ledger
-from scumble.privacy.receipt import Receipt
 from scumble.sources import Dialect, Source, check_dialect, has_column, open_source
 
 DIFFERENT_COLUMNS = (
@@ -86,7 +82,7 @@ def join(
         if source is not None:
             charged = stack.enter_context(open_ledger(ledger, witness, new_ledger, notify))
             name = source.name if dataset is None else dataset
-            owner = _Owner(
+            owner = JointOwner(
                 joint=joint,
                 saved=saved,
                 charge=charge,
@@ -140,77 +136,12 @@ def join(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Owner:
-    """What an owner contributes: its rows and the charge to its ledger."""
-
-    joint: PlannedAgreement
-    saved: State
-    charge: Charge
-    ledger: Ledger
-    source: Source
-    dataset: str
-
-    def earlier_charge(self) -> Receipt | None:
-        """The charge of an earlier attempt, if there was one."""
-        if not self.saved.marks.charging:
-            return None
-        before = self.ledger.reserved(session=self.joint.agreement.session, dataset=self.dataset)
-        if before is None and self.saved.marks.keys_id:  # the ledger recorded the rows before keys were made
-            raise BudgetError(
-                "This run was charged to another ledger, which also identifies its rows. Give that ledger with "
-                "--ledger. Nothing was charged now."
-            )
-        return before
-
-    def check_payable(self) -> None:
-        """Raise what `pay` would raise, and charge nothing."""
-        joint = self.joint
-        self.charge.receipt = self.earlier_charge()
-        if self.charge.receipt is None:
-            self.ledger.check_room(
-                dataset=self.dataset,
-                unit=joint.schema.unit,
-                guarantee=joint.plan.guarantee,
-                session=joint.agreement.session,
-            )
-
-    def pay(self) -> Receipt:
-        """Charge the run to the ledger, or find its earlier charge if it was started before.
-
-        The mark `charging` is written to disk before the ledger is called. So a crash between the two cannot lead to a
-        second charge. If the state folder is lost after the charge, the mark is lost too, and `Ledger.reserve` refuses
-        to charge the session again: the lost answers are not computed a second time.
-        """
-        joint = self.joint
-        interrupts.check()
-        self.charge.begun = True
-        before = self.earlier_charge()
-        if not self.saved.marks.charging:
-            self.saved.mark(charging=True, ledger=str(self.ledger.path.absolute()))
-        self.charge.receipt = before or self.ledger.reserve(
-            dataset=self.dataset,
-            unit=joint.schema.unit,
-            guarantee=joint.plan.guarantee,
-            method=joint.method.name,
-            spends=[spend.to_json() for spend in joint.plan.spends],
-            session=joint.agreement.session,
-        )
-        return self.charge.receipt
-
-    @contextmanager
-    def rows(self, engine: str, report: Progress) -> Iterator[Engine]:
-        """The owner's rows. The ledger checks that they are the rows of every earlier attempt."""
-        with charged_rows(self.ledger, self.pay(), engine, self.source, self.joint.schema, report) as rows:
-            yield rows
-
-
 def _make_release(
     joint: PlannedAgreement,
     attempt: Attempt,
     saved: State,
     charge: Charge,
-    owner: _Owner | None,
+    owner: JointOwner | None,
     engine: str,
     report: Progress,
 ) -> Release:
@@ -222,7 +153,7 @@ def _make_release(
     try:
         with attempt:
             attempt.exchange_status()
-            refusal = None if owner is None else _refusal(owner)
+            refusal = None if owner is None else owner.refusal(lost_state=attempt.lost_state)
             try:
                 attempt.agree_to_charge(refusal)
             except (PartyLost, PartiesDiffer):
@@ -244,21 +175,12 @@ def _make_release(
     return joint.run(holder_from_log(joint.agreement, joint.plan, saved))
 
 
-def _refusal(owner: _Owner) -> ScumbleError | None:
-    """Why this owner cannot be charged, or None if it can."""
-    try:
-        owner.check_payable()
-    except (BudgetError, InputError) as error:
-        return error
-    return None
-
-
 def _run_jointly(
-    joint: PlannedAgreement, attempt: Attempt, saved: State, owner: _Owner | None, engine: str, report: Progress
+    joint: PlannedAgreement, attempt: Attempt, saved: State, owner: JointOwner | None, engine: str, report: Progress
 ) -> Release:
     if saved.marks.complete:
         return joint.run(holder_from_log(joint.agreement, joint.plan, saved))
-    answers, done = sum(spend.times for spend in joint.plan.spends), 0
+    done = 0
 
     def report_reading(label: str, finished: int, total: int | None) -> None:
         attempt.mesh.check()
@@ -267,11 +189,12 @@ def _run_jointly(
     def answered(label: str) -> None:
         nonlocal done
         done += 1
-        report(label, done, answers)
+        report(label, done, max(done, sum(spend.times for spend in holder.plan.spends)))
 
     with nullcontext() if owner is None else owner.rows(engine, report_reading) as rows:
         attempt.meter.lap("reading rows")
-        return joint.run(attempt.holder(joint.plan, rows, answered))
+        holder = attempt.holder(joint.plan, rows, answered)
+        return joint.run(holder)
 
 
 def _source(joint: PlannedAgreement, party: str, data: Any, dialect: Dialect, engine: str) -> Source | None:

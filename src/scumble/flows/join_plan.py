@@ -15,8 +15,8 @@ from scumble.errors import InputError
 from scumble.files.atomic_folder import staging
 from scumble.files.schema_file import schema_data
 from scumble.flows.plan import refuse_doubtful, schema_of
-from scumble.joint.holder import joint_plan
 from scumble.joint.network.certificates import check_dates, make_key, read_certificate
+from scumble.joint.planning import joint_plan
 from scumble.joint.protocol.roles import default_threshold
 from scumble.joint.session.agreement import Agreement, agreement_from, read_agreement
 from scumble.joint.session.sources import source_hash
@@ -75,7 +75,10 @@ def prepare(agreement: Agreement | str | Path) -> PlannedAgreement:
         )
     roles = agreed.roles
     planned = joint_plan(plan_release(method, schema, parameters), roles=roles, schema=schema)
-    notes = () if schema.persons is None else (EACH_OWNER,)
+    notes = (
+        *([parameters.joint_note] if parameters.joint_note else ()),
+        *(() if schema.persons is None else (EACH_OWNER,)),
+    )
     note = (
         f"Joint release of {len(roles.owners)} owners; {len(roles.compute)} parties compute. A coalition of up to "
         f"{roles.threshold} of them learns nothing but the release; {roles.threshold + 1} together could see all "
@@ -114,7 +117,7 @@ def write_agreement(
     public = schema_of(schema)
     refuse_doubtful(public)
     named = method_named(method)
-    chosen = named.parameters(**named.parameters.jointly(parameters))
+    chosen = named.parameters(**named.parameters.jointly(parameters, len(public.classes)))
     computing = sum(bool(party["computes"]) for party in parties.values())
     with staging(folder) as stage:
         pinned = {

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from scumble.charts import Chart, Panel, Point, Series, write_svg
+from scumble.charts import BarPanel, Chart, Panel, Point, Series, write_svg
 from scumble.engines.arrow_values import distinct_values, python_values, read_texts
 from scumble.engines.number_columns import read_numbers
 from scumble.errors import InputError
@@ -24,6 +24,7 @@ from scumble.files.perturbed_table import published_blocks
 from scumble.files.schema_file import schema_data, schema_from
 from scumble.flows.load import load_blurred
 from scumble.flows.perturb import coded_blocks, reported_schema
+from scumble.installation import is_installed
 from scumble.mining.tree_model import Feature, TreeModel
 from scumble.model.local.noise_model import NoiseModel
 from scumble.model.notation import PLAIN
@@ -96,30 +97,35 @@ def write_distributions(
             ]
         }
         (stage.folder / "distributions.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-        write_svg(_chart(found), stage.folder / "distributions.svg")
+        if is_installed("charts"):
+            write_svg(_chart(found), stage.folder / "distributions.svg")
         stage.publish()
     return found
 
 
 def _chart(found: "list[Distribution]") -> Chart:
-    panels = [
-        Panel(
-            title=each.attribute,
-            x_label="value" if each.reconstructed.edges is not None else "category, by its place",
-            y_label="density" if each.reconstructed.edges is not None else "share",
-            series=tuple(Series(label=kind, points=_points(h)) for kind, h in each.histograms.items()),
-            from_zero=True,
-            numbered=each.reconstructed.edges is None,
+    panels = tuple(_panel(each) for each in found if each.group is None)
+    return Chart(title="Reconstructed distributions", panels=panels)
+
+
+def _panel(each: "Distribution") -> Panel | BarPanel:
+    """Densities of numbers as lines, shares of categories as named bars."""
+    if each.reconstructed.edges is None:
+        shares = {kind: tuple(h.shares.tolist()) for kind, h in each.histograms.items()}
+        return BarPanel.of_largest(
+            title=each.attribute, x_label="share", names=each.reconstructed.names, values=shares, by="reconstructed"
         )
-        for each in found
-        if each.group is None
-    ]
-    return Chart(title="Reconstructed distributions", panels=tuple(panels))
+    return Panel(
+        title=each.attribute,
+        x_label="value",
+        y_label="density",
+        series=tuple(Series(label=kind, points=_points(h)) for kind, h in each.histograms.items()),
+        from_zero=True,
+    )
 
 
 def _points(histogram: "Histogram") -> tuple[Point, ...]:
-    if histogram.edges is None:
-        return tuple(Point(x=place, y=share) for place, share in enumerate(histogram.shares.tolist()))
+    assert histogram.edges is not None
     lows, highs = histogram.edges[:-1], histogram.edges[1:]
     density = histogram.shares / (highs - lows)
     return tuple(Point(x=x, y=y) for x, y in zip(((lows + highs) / 2).tolist(), density.tolist(), strict=True))

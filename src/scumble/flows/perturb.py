@@ -9,8 +9,9 @@ in `scumble.flows.mine`.
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import compress
 from pathlib import Path
 from typing import Any
@@ -26,15 +27,18 @@ from scumble.flows.charge import check_accepted
 from scumble.flows.plan import schema_of
 from scumble.flows.progress import Progress
 from scumble.flows.release import check_before_reading
+from scumble.foreign.numbers import parse_decimal
+from scumble.model.counts import Integers
 from scumble.model.display import plural
 from scumble.model.guarantee import LocalDP, persons_of
 from scumble.model.guarantee_json import to_json
 from scumble.model.local.noise_model import NoiseModel, for_epsilon, for_privacy
-from scumble.model.local.randomizers import Retained, Truthful, Withheld, parse_share
+from scumble.model.local.randomizers import Discretized, Retained, Truthful, Withheld, parse_share
 from scumble.model.persons import Persons
 from scumble.model.plan import Plan, Spend
 from scumble.model.release import BlurredRelease
 from scumble.model.schema import Outside, Schema
+from scumble.model.taxonomy import Tree
 from scumble.privacy.noise import KeyedWords, Keying, RowNumbers, SystemWords
 from scumble.privacy.perturber import perturb_block
 from scumble.sources import Dialect, Source, check_dialect, has_column, open_source
@@ -93,7 +97,8 @@ def noise_model(
     truthful: Sequence[str] = (),
     withhold: Sequence[str] = (),
     privacy_of: Mapping[str, object] | None = None,
-    retain: Mapping[str, object] | None = None,
+    retain: Mapping[str, object] | object = None,
+    discretize: Mapping[str, Sequence[str | int | float]] | None = None,
 ) -> NoiseModel:
     """The noise model of a schema: by interval privacy (default: 100 % at 95 % confidence), or by epsilon.
 
@@ -101,12 +106,14 @@ def noise_model(
     `gaussian`, `uniform` or `discretized`. With `epsilon` the result is local differential privacy instead: of one
     report, or, if the schema names persons, of all reports of a person. Attributes in `truthful` are reported without
     noise, those in `withhold` are not reported. `privacy_of` gives the width of single attributes, `retain` the
-    probability that a category is reported unchanged. Raises `InputError` if the arguments contradict each other or do
-    not fit the schema.
+    probability that a category is reported unchanged: by attribute, or one for all categories that no other argument
+    names, the class excepted. `discretize` gives the edges of intervals, of equal width or not, that replace the values
+    of a number. Raises `InputError` if the arguments contradict each other or do not fit the schema.
     """
     public = schema_of(schema)
-    widths, probabilities = privacy_of or {}, retain or {}
-    _check_one_treatment(truthful, withhold, widths, probabilities)
+    widths, intervals = privacy_of or {}, discretize or {}
+    probabilities = _retained(public, retain, {*truthful, *withhold, *widths})
+    _check_one_treatment(truthful, withhold, widths, probabilities, intervals)
     if epsilon is None:
         made = for_privacy(
             public,
@@ -116,11 +123,15 @@ def noise_model(
             truthful=truthful,
             withheld=withhold,
             privacy_of=widths,
-            chosen={name: Retained(probability=parse_share(p, name=name)) for name, p in probabilities.items()},
+            chosen={
+                **{name: Retained(probability=parse_share(p, name=name)) for name, p in probabilities.items()},
+                **{name: Discretized(edges=_edges(name, edges)) for name, edges in intervals.items()},
+            },
         )
-    elif privacy is not None or confidence is not None or noise is not None or widths or probabilities:
+    elif privacy is not None or confidence is not None or noise is not None or widths or retain or intervals:
         raise InputError(
-            "An epsilon determines the noise. Give epsilon, or privacy, confidence, noise, privacy_of and retain."
+            "An epsilon determines the noise. Give epsilon, or privacy, confidence, noise, privacy_of, retain and "
+            "discretize."
         )
     else:
         made = for_epsilon(public, epsilon=epsilon, truthful=truthful, withheld=withhold)
@@ -131,17 +142,38 @@ def noise_model(
     return replace(made, schema=replace(public, attributes=tuple(clamped)))
 
 
+def _edges(name: str, edges: Sequence[str | int | float]) -> tuple[Decimal, ...]:
+    try:
+        return tuple(parse_decimal(edge) for edge in edges)
+    except ValueError as error:
+        raise InputError(
+            f"{name!r}: an edge of its intervals is not a number. Write edges such as 0:10:50:100."
+        ) from error
+
+
+def _retained(schema: Schema, retain: Mapping[str, object] | object, treated: Collection[str]) -> Mapping[str, object]:
+    """The probability by attribute. One probability alone is that of all categories that are not treated otherwise."""
+    if retain is None or isinstance(retain, Mapping):
+        return retain or {}
+    categories = [a.name for a in schema.attributes if isinstance(a.domain, Tree) and a.domain.size > 1]
+    return {name: retain for name in categories if name != schema.target and name not in treated}
+
+
 def _check_one_treatment(*treatments: Iterable[str]) -> None:
     named = [name for names in treatments for name in set(names)]
     twice = sorted(name for name, times in Counter(named).items() if times > 1)
     if twice:
         raise InputError(
-            f"{twice[0]!r} is named twice. Name an attribute in only one of truthful, withhold, privacy_of and retain."
+            f"{twice[0]!r} is named twice. Name an attribute in only one of truthful, withhold, privacy_of, retain and "
+            "discretize."
         )
 
 
-def perturbation_plan(noise: NoiseModel, *, keying: Keying | None) -> Plan:
-    """The plan of a noise model: its guarantee, the epsilon of each attribute, and notes for the report."""
+def perturbation_plan(noise: NoiseModel, *, keying: Keying | None, collected: str = "") -> Plan:
+    """The plan of a noise model: its guarantee, the epsilon of each attribute, and notes for the report.
+
+    `collected` says how the records were collected, if each was perturbed elsewhere by its owner.
+    """
     guarantee = noise.guarantee
     local, persons = isinstance(guarantee, LocalDP), persons_of(guarantee)
     spends = [
@@ -161,8 +193,10 @@ def perturbation_plan(noise: NoiseModel, *, keying: Keying | None) -> Plan:
             else "perturbation. A missing number stays missing."
         ),
         "" if persons is None else _first_rows(persons),
-        *((REPEATED,) if keying is None else (FIXED, REPEATED_IDS[keying])),
-        ONE_ROW if keying is not None and persons is None else "",
+        collected,
+        REPEATED if keying is None else FIXED,
+        "" if keying is None or collected else REPEATED_IDS[keying],
+        ONE_ROW if keying is not None and persons is None and not collected else "",
         "" if keying is None else ASSUMED.format(FUNCTIONS[keying]),
     ]
     return Plan(
@@ -223,7 +257,6 @@ def perturb(
         raise InputError(f"The table has no column {entity!r}. Give --entity a column name from the header.")
     words = SystemWords() if secret is None or keying is None else KeyedWords(secret, keying)
     rows = RowNumbers()
-    stated = {**strength, "keyed": keying}
     with staging(Path(out)) as stage:
         interrupts.follow_charge(lambda: _outcome(stage, Path(out)))
         blocks = (
@@ -234,18 +267,30 @@ def perturb(
                 source, read, entity, lambda done, total: report("perturbing rows", done, total)
             )
         )
-        made = BlurredRelease(
-            method="perturb",
-            parameters={name: _stated_parameter(value) for name, value in stated.items() if value},
-            plan=planned,
-            schema=noise.published,
-            noise=noise,
-            records=write_blurred(stage.folder / "table.csv", noise, blocks),
-        )
-        write_release(made, stage.folder, {})
+        made = write_perturbed(stage.folder, noise, planned, {**strength, "keyed": keying}, blocks)
         with interrupts.delayed():
             stage.publish()
     return Perturbed(folder=Path(out), release=made, seconds=time.perf_counter() - began)
+
+
+def write_perturbed(
+    folder: Path,
+    noise: NoiseModel,
+    plan: Plan,
+    stated: Mapping[str, Any],
+    blocks: Iterable[Mapping[str, Integers]],
+) -> BlurredRelease:
+    """Write perturbed blocks as a release into an empty folder. `stated` are the parameters as the owner gave them."""
+    made = BlurredRelease(
+        method="perturb",
+        parameters={name: _stated_parameter(value) for name, value in stated.items() if value},
+        plan=plan,
+        schema=noise.published,
+        noise=noise,
+        records=write_blurred(folder / "table.csv", noise, blocks),
+    )
+    write_release(made, folder, {})
+    return made
 
 
 def _outcome(stage: Staging, out: Path) -> ChargeOutcome:
@@ -263,7 +308,8 @@ def _keying(keyed: str | None, secret: bytes | None) -> Keying | None:
 
 def _stated_parameter(value: Any) -> list[str] | str:
     if isinstance(value, Mapping):
-        return [f"{name}={each}" for name, each in value.items()]
+        pairs = {n: ":".join(map(str, each)) if isinstance(each, list | tuple) else each for n, each in value.items()}
+        return [f"{name}={each}" for name, each in pairs.items()]
     return [str(each) for each in value] if isinstance(value, list | tuple) else str(value)
 
 

@@ -28,9 +28,12 @@ SAME = 1e-9
 """Relative difference of two variances that are computed in another order."""
 
 
-def check_promises(folder: Path) -> list[str]:
-    """Run the checks on a folder that is otherwise sound, and return a sentence for each."""
-    manifest, release = read_manifest(folder), read_release(folder)
+def check_promises(folder: Path, read: Release | None = None) -> list[str]:
+    """Run the checks on a folder that is otherwise sound, and return a sentence for each.
+
+    `read` is its release, if it was read already.
+    """
+    manifest, release = read_manifest(folder), read_release(folder) if read is None else read
     try:
         return [
             *_check_parameters(release),

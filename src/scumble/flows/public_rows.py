@@ -9,10 +9,10 @@ from itertools import pairwise
 from math import gcd
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from scumble.engines.coding import code_blocks
-from scumble.model.counts import Integers
 from scumble.model.grid import Grid
 from scumble.model.release import Release
 from scumble.model.schema import Schema
@@ -28,7 +28,8 @@ class PublicRows:
     """The rows of a table that are in the domain of a schema: a column of codes for each attribute."""
 
     schema: Schema
-    columns: Mapping[str, Integers]
+    columns: Mapping[str, npt.NDArray[np.integer]]
+    """In the smallest integer type for the codes of each."""
     read: int
     """How many rows were read, in the domain or not."""
 
@@ -50,9 +51,7 @@ def code_rows(source: Source, schema: Schema) -> PublicRows:
 
     blocks = list(code_blocks(counted(), schema))
     columns = {
-        attribute.name: np.concatenate([block[place] for block in blocks] or [np.zeros(0, dtype=np.uint8)]).astype(
-            np.int64
-        )
+        attribute.name: np.concatenate([block[place] for block in blocks] or [np.zeros(0, dtype=np.uint8)])
         for place, attribute in enumerate(schema.attributes)
     }
     return PublicRows(schema=schema, columns=columns, read=read)

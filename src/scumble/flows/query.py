@@ -132,12 +132,13 @@ def _answer(question: _Question, asked: _Asked) -> QueryAnswer:
 
 
 def _released(question: _Question, release: Release) -> _Asked:
-    schema = release.tables[release.recommended]
+    schema = release.tables[release.table_named(None)]
     groups = question.check(schema)
     values = _values(release, schema, question, groups)
     notes: list[str] = []
     condition = interpret(question.expression, values, question.text, notes)
     evidence = _evidence(release, schema, values, question.used(groups))
+    of_rows = UNMEASURED_ROWS.format(error=kind_of(release).error_of_rows)
     return _Asked(
         by=tuple(each.attribute for each in groups),
         condition=condition,
@@ -146,7 +147,7 @@ def _released(question: _Question, release: Release) -> _Asked:
         mean=partial(mean_of, evidence),
         quantile=partial(quantile_of, evidence),
         notes=notes,
-        sources=NOTES if evidence.tables else {**NOTES, AnswerSource.ROWS: UNMEASURED_ROWS},
+        sources=NOTES if evidence.tables else {**NOTES, AnswerSource.ROWS: of_rows},
     )
 
 
@@ -265,9 +266,9 @@ def chart_of(answer: QueryAnswer) -> BarChart:
         bars.append(Bar(label=label, series=series, value=value, low=low, high=high))
     if not bars:
         raise InputError("The answer has no number to draw. Ask another question, or write a .csv file.")
-    return BarChart(
-        title=answer.question, y_label=measure, bars=tuple(bars), note="Lines: 95 % intervals for the noise."
-    )
+    known = any(bar.low is not None for bar in bars)
+    note = "Lines: 95 % intervals for the noise." if known else "From a model: no interval is known."
+    return BarChart(title=answer.question, y_label=measure, bars=tuple(bars), note=note)
 
 
 def _height(value: float | str | None) -> float | None:

@@ -13,18 +13,19 @@ from typing import Any
 
 from scumble import interrupts
 from scumble.engines import ENGINES, Engine
-from scumble.errors import Abort, BudgetError, InputError
+from scumble.errors import Abort, BudgetError, InputError, did_you_mean
 from scumble.files.atomic_folder import staging
 from scumble.files.kinds import kind_of
 from scumble.files.page_check import check_pages
 from scumble.files.release_folder import read_manifest, write_release
 from scumble.files.signature import check_signature, read_public_key, read_signing_key, sign_folder
-from scumble.files.verify import verify_folder
+from scumble.files.verify import read_and_verify
 from scumble.flows.charge import Notify, aborting, charged_rows, check_accepted, open_ledger, reporting_charge
 from scumble.flows.count_warnings import count_warnings
 from scumble.flows.plan import refuse_doubtful, schema_of
 from scumble.flows.progress import Progress
 from scumble.flows.promises import check_promises
+from scumble.installation import EXTRAS, is_installed, missing_sentence
 from scumble.methods import method_and_parameters, usual_method
 from scumble.methods.method import Method, Params
 from scumble.methods.persons import plan_release, run_release
@@ -163,7 +164,9 @@ def release(
                 method=chosen.name,
                 spends=[spend.to_json() for spend in planned.spends],
             )
+            charge.drawn = False
             with charged_rows(opened, receipt, engine, source, public, report) as rows:
+                charge.drawn = True
                 made = run(chosen, public, settings, rows, PaidNoise(), plan=planned, progress=report)
                 if made.plan.reserved != planned.spends:
                     raise BudgetError("The release states another plan than was reserved. This is a bug of the method.")
@@ -224,14 +227,17 @@ def verify(folder: str | Path, *, signed_by: str | Path | None = None) -> list[s
     """
     place = Path(folder)
     key = None if signed_by is None else read_public_key(Path(signed_by))
-    checks = [*verify_folder(place), *check_promises(place)]
-    return [*checks, *check_signature(place, read_manifest(place), key), *check_pages(place)]
+    checks, release = read_and_verify(place)
+    promises = check_promises(place, release)
+    return [*checks, *promises, *check_signature(place, read_manifest(place), key), *check_pages(place, release)]
 
 
 def check_before_reading(source: Source, schema: Schema, engine: str = "memory") -> None:
     """Check everything that can be checked from the header, the schema and the options."""
     if engine not in ENGINES:
-        raise InputError(f"Unknown engine {engine!r}. Available: {', '.join(ENGINES)}.")
+        raise InputError(f"Unknown engine {engine!r}.{did_you_mean(engine, ENGINES)}")
+    if engine in EXTRAS and not is_installed(engine):
+        raise InputError(missing_sentence(engine))
     drafted = [attribute.name for attribute in schema.attributes if attribute.unconfirmed]
     if drafted:
         raise InputError(

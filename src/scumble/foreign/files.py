@@ -10,6 +10,7 @@ from io import BufferedReader
 from pathlib import Path, PurePosixPath
 
 from scumble.errors import InputError
+from scumble.portable import NO_FOLLOW, READING
 
 LARGEST_DOCUMENT = 1 << 27
 """Bytes of a file that is read as a whole: 128 MiB."""
@@ -34,9 +35,10 @@ def open_file(path: Path, *, follow_links: bool = False) -> BufferedReader:
 
     Raises `OSError` if the file cannot be opened, and its subclass `UnreadableFile` if it is refused.
     """
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+    if not follow_links and not NO_FOLLOW and path.is_symlink():  # without the flag it could still be exchanged
+        raise UnreadableFile("it is a symbolic link, which is not followed", path)
     try:
-        descriptor = os.open(path, flags if follow_links else flags | os.O_NOFOLLOW)
+        descriptor = os.open(path, READING if follow_links else READING | NO_FOLLOW)
     except OSError as error:
         if error.errno == errno.ELOOP and path.is_symlink():
             raise UnreadableFile("it is a symbolic link, which is not followed", path) from None

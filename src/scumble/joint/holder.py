@@ -6,109 +6,47 @@ answer. All parties get the same answers, so all make the same release.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from fractions import Fraction
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from math import prod
-from typing import Protocol
 
 import numpy as np
 
 from scumble.errors import BudgetError, InputError
-from scumble.joint.group_privacy import delta_factor
+from scumble.joint.answers import AnswerLog
 from scumble.joint.network.mesh import Mesh
 from scumble.joint.offsets import score_offsets
-from scumble.joint.protocol.arithmetic import Arithmetic, ReplicatedArithmetic
-from scumble.joint.protocol.geometric_noise import DELTA_EACH, geometric_law
+from scumble.joint.planning import OFFERED, numbers_allowed
+from scumble.joint.protocol.arithmetic import MOST_BITS, Arithmetic, ReplicatedArithmetic
+from scumble.joint.protocol.geometric_noise import geometric_law
 from scumble.joint.protocol.roles import Roles
 from scumble.joint.protocol.session_keys import SessionKeys
-from scumble.joint.protocol.sharing import Shares, Sharing
+from scumble.joint.protocol.sharing import Sharing
+from scumble.joint.scoring import DistanceScores, GroupScores, SharedScores
+from scumble.joint.session.content_digest import content_digest
 from scumble.model.counts import Counts, Integers, Tabulation, fine_shape
-from scumble.model.guarantee import ApproxDP, JointDP, PureDP, Unit
+from scumble.model.guarantee import JointDP
+from scumble.model.operation import Operation
 from scumble.model.plan import Plan
 from scumble.model.schema import Schema
-from scumble.model.spend import SINGLE_OWNER
 from scumble.privacy.holder import Holder, Tabulates
-from scumble.privacy.noise import Selection, selection_scale
+from scumble.privacy.noise import Selection
 from scumble.privacy.price import Price
 from scumble.privacy.query import (
-    MAJORITY,
     Choice,
+    DistanceChoice,
     GroupChoice,
     Measurement,
     Query,
     RowChoice,
     RowMeasurement,
     RowQuery,
-    Run,
+    SummedRows,
 )
 
 MOST_ROWS = 2**40
 """The largest bound on the rows of one owner."""
-LARGEST_DELTA = Fraction(1, 2**40)
-"""The delta of persons grows with e^epsilon; beyond this, a plan is refused. The delta of single rows is smaller."""
-
-
-class AnswerLog(Protocol):
-    """Where a party stores the opened answers."""
-
-    def recall(self, step: int) -> bytes | None:
-        """The answer of a step, or None."""
-
-    def keep(self, step: int, label: str, answer: bytes) -> None:
-        """Store an answer. It must survive a crash once this returns."""
-
-
-class MemoryAnswerLog:
-    """A log in memory, for tests and simulations."""
-
-    def __init__(self) -> None:
-        self.answers: dict[int, bytes] = {}
-
-    def recall(self, step: int) -> bytes | None:
-        return self.answers.get(step)
-
-    def keep(self, step: int, label: str, answer: bytes) -> None:
-        del label
-        self.answers[step] = answer
-
-
-def joint_plan(plan: Plan, roles: Roles, schema: Schema) -> Plan:
-    """The plan of a single owner with the guarantee of the joint release; refuses what owners cannot compute jointly.
-
-    Reads no data. The guarantee's delta allows `DELTA_EACH` for every candidate of a choice and for every count of a
-    measurement. There are never more candidates than splits in the schema: nodes of a taxonomy with several children,
-    and positions between two neighbouring codes. If the plan protects persons, this is the delta of one row, and the
-    guarantee states that of the rows of a person at one owner.
-    """
-    if isinstance(plan.guarantee, ApproxDP):
-        raise InputError(f"This release cannot be made jointly: {SINGLE_OWNER}.")
-    if not isinstance(plan.guarantee, PureDP):
-        raise InputError(
-            "A joint release must be differentially private, and this method is not. Choose another method."
-        )
-    if plan.single_owner_reason:
-        raise InputError(f"This release cannot be made jointly: {plan.single_owner_reason}.")
-    splits = sum(attribute.domain.size - 1 for attribute in schema.predictors)
-    values = max(splits, plan.cells_at_most * max(1, len(schema.classes)))
-    own = plan.guarantee
-    factor = delta_factor(own.epsilon, own.protects)
-    delta = DELTA_EACH * values * sum(spend.times for spend in plan.spends) * factor
-    if factor > 1 and delta > LARGEST_DELTA:
-        raise InputError(
-            f"For all rows of a person, delta would be {_power_of_ten(delta)}, too large for a guarantee: it grows "
-            "with e to the power of epsilon. Choose a smaller epsilon, or a smaller `rows_each_at_most`."
-        )
-    guarantee = JointDP(
-        epsilon=own.epsilon, delta=delta, coalition=roles.threshold, unit=own.unit, protects=own.protects
-    )
-    return replace(plan, guarantee=guarantee)
-
-
-def _power_of_ten(number: Fraction) -> str:
-    """About this number, which may be too large for a float."""
-    return f"about 10^{len(str(int(number * 10**40))) - 41}"
+LARGEST_WORD = (1 << MOST_BITS) - 1
+"""Numbers with their noise stay within this."""
 
 
 class SecretHolder(Holder):
@@ -139,43 +77,47 @@ class SecretHolder(Holder):
         super().__init__(plan=plan, answered=answered)
         self._arithmetic = arithmetic
         self._engine = engine
-        self._rows_at_most = sum(rows_at_most.values())
-        self._clip_at = 0 if owner is None else rows_at_most[owner]
+        self._bounds = dict(rows_at_most)
+        self._owner = owner
         self._log = log
         self._last: tuple[Tabulation, Counts] | None = None
-        one_row = plan.guarantee.delta / delta_factor(plan.guarantee.epsilon, plan.guarantee.protects)
-        self._values_at_most = one_row / DELTA_EACH / sum(spend.times for spend in plan.spends)
+        self._values_left = numbers_allowed(plan.guarantee)
         self._steps = 0
         self._head = b""
 
     def _check(self, query: Query | RowQuery, selection: Selection | None = None) -> None:
-        """Refuse queries that need more than sums and comparisons of counts."""
-        name = type(query).__name__
-        if isinstance(query, Choice):
-            if not isinstance(query, GroupChoice) or query.worth is not MAJORITY:
-                raise BudgetError(f"{name} needs more than sums and comparisons of counts. No answer was released.")
-            if selection is not Selection.PERMUTE_AND_FLIP:
-                raise BudgetError(
-                    f"A joint release selects by permute-and-flip, not by {selection}. No answer was released."
-                )
-        elif not isinstance(query, Measurement):
-            raise BudgetError(f"{name} needs whole rows, and owners share only counts. No answer was released.")
-        elif not query.additive:
-            raise BudgetError(f"{name} is not a sum over the owners' rows. No answer was released.")
+        """Refuse queries that need more than sums and comparisons."""
+        needed = query.operations
+        if selection is Selection.EXPONENTIAL:
+            needed |= {Operation.EXPONENTIAL}
+        for operation in sorted(needed - OFFERED):
+            raise BudgetError(
+                f"{type(query).__name__} needs {operation}, and owners who compute jointly offer only sums and "
+                "comparisons. No answer was released."
+            )
 
     def _select(self, query: Choice, price: Price, selection: Selection, log_weights: Sequence[float] | None) -> int:
         assert isinstance(query, GroupChoice)
-        return int(self._recorded(price, partial(self._open_choice, query, price, log_weights))[0])
-
-    def _measure(self, query: Measurement | RowMeasurement, price: Price) -> Integers:
-        assert isinstance(query, Measurement)
-        return self._recorded(price, partial(self._open_counts, query, price))
+        return self._chosen(query, price, lambda: GroupScores(query, self._counts(query)), log_weights)
 
     def _select_in_parts(self, query: RowChoice, price: Price, selection: Selection) -> list[int]:
-        raise AssertionError("`_check` refuses row queries")
+        assert isinstance(query, DistanceChoice) and not query.parts
+        return [self._chosen(query, price, lambda: DistanceScores(query, self._sums(query)), None)]
+
+    def _measure(self, query: Measurement | RowMeasurement, price: Price) -> Integers:
+        return self._recorded(price, partial(self._open_counts, query, price))
 
     def _disclose(self, query: RowMeasurement) -> Integers:
         raise AssertionError("`Holder.disclose` refuses exact answers under a joint plan")
+
+    def _chosen(
+        self,
+        query: Choice | RowChoice,
+        price: Price,
+        scored: Callable[[], SharedScores],
+        weights: Sequence[float] | None,
+    ) -> int:
+        return int(self._recorded(price, lambda: self._open_choice(query, price, scored(), weights))[0])
 
     def _recorded(self, price: Price, compute: Callable[[], Integers]) -> Integers:
         """The answer of the next step: the stored one, or computed and stored before it is used."""
@@ -189,62 +131,56 @@ class SecretHolder(Holder):
         self._head = _digest(self._head, price.label, stored)
         return np.frombuffer(stored, dtype="<i8").astype(np.int64)
 
-    def _agree(self, query: Query, *facts: object) -> None:
-        """All parties confirm the answers so far, the query and the public numbers of its computation, before any count
-        is shared."""
-        request = query.tabulation
-        nodes = [(name, [(node.low, node.high) for node in nodes]) for name, nodes in request.cut.nodes.items()]
-        self._arithmetic.agree(
-            "the query and its public values", _digest(self._head, type(query).__name__, nodes, request.fine, *facts)
-        )
+    def _agree(self, query: Query | RowQuery, price: Price, *facts: object) -> None:
+        """All parties confirm the answers so far, the query with the public values that it depends on, and the public
+        numbers of its computation, before any count is shared. The schema is part of the agreement."""
+        fact = _digest(self._head, content_digest(query, without=Schema), price.label, price.epsilon, *facts)
+        self._arithmetic.agree("the query and its public values", fact)
 
-    def _open_choice(self, query: GroupChoice, price: Price, weights: Sequence[float] | None) -> Integers:
-        sensitivity = query.sensitivity(price.unit)
-        monotone = sensitivity.monotone and price.unit is Unit.ADD_REMOVE
-        scale = selection_scale(sensitivity=sensitivity.bound, monotone=monotone, epsilon=price.epsilon)
-        runs = list(query.runs(self._counts(query)))
-        size = sum(run.made[0].shape[1] for run in runs)
+    def _open_choice(
+        self, query: Choice | RowChoice, price: Price, scored: SharedScores, weights: Sequence[float] | None
+    ) -> Integers:
+        size = len(scored.public)
         if size == 1:
             return np.zeros(1, dtype=np.int64)
-        finer, offsets = score_offsets(weights, scale, size)
-        shift = sensitivity.bound * (1 if monotone else 2) << finer
+        sensitivity = query.sensitivity(price.unit)
+        finer, offsets = score_offsets(weights, price.selection_scale(sensitivity), size)
+        offsets = offsets + (scored.public << finer)
+        shift = sensitivity.bound * (1 if price.monotone(sensitivity) else 2) << finer
         law = geometric_law(price.epsilon / shift, shift)
-        self._check_noise(size)
-        count_bits = self._rows_at_most.bit_length()
-        # A score is at most the sum of the worths of the groups that its candidate makes, each within the bounds.
-        largest = self._rows_at_most * max(_groups_made(run) for run in runs)
-        bits = ((largest << finer) + int(offsets.max()) + (1 << law.digits)).bit_length()
-        shapes = [[group.shape for group in run.groups] for run in runs]
-        self._agree(query, price.label, price.epsilon, law, bits, count_bits, finer, offsets.tolist(), shapes)
-        scores = self._scores(runs, max(bits, count_bits + 1), count_bits)
+        self._count_noise(size)
+        beside = int(offsets.max()) + (1 << law.digits)
+        room = ((LARGEST_WORD - beside) >> finer) // scored.numbers - scored.far
+        limit, total = self._limits(scored.each_row, room)
+        bits = ((scored.numbers * (total + scored.far) << finer) + beside).bit_length()
+        self._agree(query, price, law, bits, total, finer, offsets.tolist(), scored.facts)
+        self._arithmetic.announce(law, size)
+        scores = scored.shares(self._arithmetic, limit=limit, total=total, bits=bits)
         scores = self._arithmetic.plus_public(scores << np.array(finer, dtype=scores.dtype), offsets)
         return np.array([self._arithmetic.noisy_argmax(scores, law=law, bits=bits)])
 
-    def _scores(self, runs: list[Run], bits: int, count_bits: int) -> Shares:
-        """Shares of all candidates' scores, without the part that all candidates have in common."""
-        groups = [groups for run in runs for groups in run.groups]
-        flat = np.concatenate([each.reshape(-1, each.shape[-1]) for each in groups]).clip(0, self._clip_at)
-        worths = self._arithmetic.majority(self._arithmetic.input(flat, bits), count_bits)
-        ends = np.cumsum([prod(each.shape[:-1]) for each in groups])[:-1]
-        parts: Iterator[Shares] = iter(np.split(worths, ends, axis=1))
-        valued = [
-            run.valued([next(parts).reshape(len(worths), *each.shape[:-1]) for each in run.groups]).scores()
-            for run in runs
-        ]
-        return np.concatenate(valued, axis=1)
-
-    def _open_counts(self, query: Measurement, price: Price) -> Integers:
+    def _open_counts(self, query: Measurement | RowMeasurement, price: Price) -> Integers:
         bound = query.sensitivity(price.unit).bound
         law = geometric_law(price.epsilon / bound, bound)
-        limit = self._clip_at * bound
-        exact = query.answer(self._counts(query)).clip(-limit, limit)
-        self._check_noise(exact.size)
-        bits = (self._rows_at_most * bound + (1 << law.digits)).bit_length() + 1
-        self._agree(query, price.label, price.epsilon, law, bits, exact.shape)
-        return self._arithmetic.noisy_open(self._arithmetic.input(exact, bits), law=law, bits=bits)
+        exact = query.answer(self._counts(query)) if isinstance(query, Query) else self._sums(query)
+        self._count_noise(exact.size)
+        limit, total = self._limits(bound, LARGEST_WORD // 2 - (1 << law.digits))
+        bits = (total + (1 << law.digits)).bit_length() + 1
+        self._agree(query, price, law, bits, exact.shape)
+        return self._arithmetic.noisy_open(self._arithmetic.input(exact.clip(-limit, limit), bits), law=law, bits=bits)
 
-    def _check_noise(self, values: int) -> None:
-        if values > self._values_at_most:
+    def _limits(self, each_row: int, room: int) -> tuple[int, int]:
+        """Where this owner clips numbers that a row changes by at most `each_row`, and what the sums of all owners'
+        numbers lie within: `room`, however large the bounds are."""
+        most = room // len(self._bounds)
+        if most < 1:
+            raise BudgetError("The noise is too large for 64-bit numbers. Spend a larger epsilon on fewer answers.")
+        limits = {owner: min(bound * each_row, most) for owner, bound in self._bounds.items()}
+        return 0 if self._owner is None else limits[self._owner], sum(limits.values())
+
+    def _count_noise(self, values: int) -> None:
+        self._values_left -= values
+        if self._values_left < 0:
             raise BudgetError(
                 "The answer needs more noise values than the plan's delta covers. No answer was released."
             )
@@ -255,6 +191,12 @@ class SecretHolder(Holder):
         if self._last is None or self._last[0] != request:
             self._last = request, _zeros(request) if self._engine is None else self._engine.tabulate(request)
         return self._last[1]
+
+    def _sums(self, query: RowQuery) -> Integers:
+        """This party's sums over its rows. A party without rows adds up none."""
+        assert isinstance(query, SummedRows)
+        found: Integers = query.gather(()) if self._engine is None else self._engine.add_up(query.gather)
+        return found
 
 
 class JointHolder(SecretHolder):
@@ -295,11 +237,6 @@ class JointHolder(SecretHolder):
             log=log,
             answered=answered,
         )
-
-
-def _groups_made(run: Run) -> int:
-    """The number of groups that each candidate of a run makes."""
-    return sum(made.shape[0] * made.shape[2] for made in run.made)
 
 
 def _digest(*facts: object) -> bytes:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scumble.joint.holder import MemoryAnswerLog, SecretHolder
+from scumble.joint.answers import MemoryAnswerLog
+from scumble.joint.holder import SecretHolder
 from scumble.joint.protocol.arithmetic import word_type
 from scumble.joint.protocol.geometric_noise import GeometricLaw
 from scumble.joint.protocol.sharing import Shares
@@ -33,6 +34,9 @@ class PlainArithmetic:
     def agree(self, what: str, fact: bytes) -> None:
         del what, fact
 
+    def announce(self, law: GeometricLaw, size: int) -> None:
+        del law, size
+
     def input(self, own: Integers, bits: int) -> Shares:
         word_type(bits)
         return own[np.newaxis]
@@ -43,6 +47,10 @@ class PlainArithmetic:
     def majority(self, groups: Shares, bits: int) -> Shares:
         del bits
         return groups.max(axis=-1)
+
+    def absolute(self, values: Shares, bits: int) -> Shares:
+        del bits
+        return np.abs(values)
 
     def noisy_argmax(self, scores: Shares, *, law: GeometricLaw, bits: int) -> int:
         del bits

@@ -1,6 +1,7 @@
 """The interface of a method: a name, parameters, a plan made before any data is read, and a run on a holder."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol
 
@@ -75,9 +76,16 @@ class Params(BaseModel):
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     @classmethod
-    def jointly(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters of a joint release for which only `given` was specified."""
+    def jointly(cls, given: Mapping[str, Any], classes: int = 2) -> dict[str, Any]:
+        """The parameters of a joint release for which only `given` was specified, and whose schema has so many
+        classes."""
+        del classes
         return dict(given)
+
+    @property
+    def joint_note(self) -> str:
+        """How these parameters differ from one owner's because several owners compute jointly; empty if they do not."""
+        return ""
 
 
 class BudgetParams(Params):
@@ -92,6 +100,18 @@ class BudgetParams(Params):
     if TYPE_CHECKING:
 
         def __init__(self, *, epsilon: Budget, delta: Budget | None = None) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Characteristics:
+    """What a method publishes. Optional: a method may declare it as its attribute `characteristics`."""
+
+    several_attributes: bool
+    """Whether combinations of several attributes are counted, not only single attributes."""
+    leaf_values: bool
+    """Whether the leaves of taxonomies are published."""
+    generalized_values: bool
+    """Whether inner nodes of taxonomies, or intervals of values, are counted or published."""
 
 
 class Method(Protocol):

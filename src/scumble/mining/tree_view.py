@@ -1,84 +1,184 @@
 """A trained tree as text, and as an SVG drawing."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 
 import numpy as np
 
+from scumble.installation import needing
 from scumble.mining.tree_model import LEAF, TreeModel
+from scumble.picture_style import PAPER, SETTINGS, SOFT
+
+DEEPEST = 4
+"""How many levels of tests are drawn."""
+LINE_WIDTH, MOST_LINES = 26, 3
+"""Characters of a line, and lines, of a test in the drawing."""
+LEVEL_WIDTH, ROW_HEIGHT = 2.3, 0.55
+"""Inches between the levels, and between two boxes at the end of branches."""
+COLOURS = ("#BBDDF0", "#F9D5BC", "#BFE3D6", "#EFD6E3", "#F8E3B0", "#D6ECF8", "#D9D9D9", "#E0D5BE")
+"""The palette of `charts`, lightened so that black text on it is readable."""
+
+PossibleValues = Mapping[int, tuple[int, int]]
+"""The categories that the tests above a node have left, by feature: a range of indices."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeTests:
+    """The two tests of a node: what goes left (`yes`) and what goes right (`no`)."""
+
+    yes: str
+    no: str
+    paths: tuple[PossibleValues, PossibleValues]
+    """The categories left on each side."""
+
+
+def branches(model: TreeModel, node: int, path: PossibleValues) -> NodeTests:
+    """The tests of a node. A set of categories contains only those that the tests above have left."""
+    place = int(model.feature[node])
+    feature, threshold = model.features[place], float(model.threshold[node])
+    if feature.values is None:
+        below, above = f"{feature.name} < {threshold:g}", f"{feature.name} >= {threshold:g}"
+        return NodeTests(yes=below, no=above, paths=(path, path))
+    first, last = path.get(place, (0, len(feature.values)))
+    cut = min(max(int(np.ceil(threshold)), first), last)
+    low, high = feature.values[first:cut], feature.values[cut:last]
+    return NodeTests(
+        yes=_in_set(feature.name, low, high),
+        no=_in_set(feature.name, high, low),
+        paths=({**path, place: (first, cut)}, {**path, place: (cut, last)}),
+    )
+
+
+def _in_set(name: str, inside: tuple[str, ...], outside: tuple[str, ...]) -> str:
+    """Whichever set is shorter is written."""
+    if len(outside) < len(inside) and outside:
+        return f"{name} not in {{{', '.join(outside)}}}"
+    return f"{name} in {{{', '.join(inside)}}}"
 
 
 def tree_text(model: TreeModel) -> str:
     """The tree as indented lines, one per test and leaf."""
     lines: list[str] = []
-    stack: list[tuple[int, str, int]] = [(0, "", 0)]
+    stack: list[tuple[int, str, int, PossibleValues]] = [(0, "", 0, {})]
     while stack:
-        node, test, depth = stack.pop()
-        place = int(model.feature[node])
+        node, test, depth, path = stack.pop()
         indent = "|   " * max(depth - 1, 0) + ("|-- " if depth else "")
-        if place == LEAF:
-            winner = int(model.shares[node].argmax())
-            lines.append(
-                f"{indent}{test}{': ' if test else ''}{model.classes[winner]} ({model.shares[node].max():.0%})"
-            )
+        if model.feature[node] == LEAF:
+            lines.append(f"{indent}{test}{': ' if test else ''}{_decision(model, node)}")
             continue
         if test:
             lines.append(f"{indent}{test}")
-        below, above = _tests(model, node)
-        stack.append((int(model.right[node]), above, depth + 1))
-        stack.append((int(model.left[node]), below, depth + 1))
+        found = branches(model, node, path)
+        stack.append((int(model.right[node]), found.no, depth + 1, found.paths[1]))
+        stack.append((int(model.left[node]), found.yes, depth + 1, found.paths[0]))
     return "\n".join(lines)
 
 
-def _tests(model: TreeModel, node: int) -> tuple[str, str]:
-    feature, threshold = model.features[int(model.feature[node])], float(model.threshold[node])
-    if feature.values is None:
-        return f"{feature.name} < {threshold:g}", f"{feature.name} >= {threshold:g}"
-    cut = int(np.ceil(threshold))
-    return (
-        f"{feature.name} in {{{', '.join(feature.values[:cut])}}}",
-        f"{feature.name} in {{{', '.join(feature.values[cut:])}}}",
-    )
+def _decision(model: TreeModel, node: int) -> str:
+    return f"{model.classes[int(model.shares[node].argmax())]} ({model.shares[node].max():.0%})"
 
 
-def draw_tree(model: TreeModel, path: Path, *, deepest: int = 4) -> None:
-    """Draw the upper levels as SVG: tests in boxes, leaves in the colour of their class."""
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
+@dataclass(frozen=True, kw_only=True)
+class DrawnNode:
+    """One box of the drawing. Boxes at the end of branches are one row apart; each test is centred beside its two."""
 
-    places = _places(model, deepest)
-    width = max(x for x, _ in places.values()) + 1
-    figure = Figure(figsize=(max(2.2 * width, 4), 1.3 * (deepest + 1)))
-    FigureCanvasSVG(figure)
-    axes = figure.add_axes((0, 0, 1, 1))
-    axes.set_axis_off()
-    for node, (x, depth) in places.items():
-        inner = model.feature[node] != LEAF
-        for child in (int(model.left[node]), int(model.right[node])):
-            if inner and child in places:
-                axes.plot([x, places[child][0]], [-depth, -depth - 1], color="0.6", zorder=1)
-        winner = int(model.shares[node].argmax())
-        text = _tests(model, node)[0] if inner else f"{model.classes[winner]}\n{model.shares[node].max():.0%}"
-        colour = "white" if inner else f"C{winner % 10}"
-        box = {"boxstyle": "round", "facecolor": colour, "edgecolor": "0.4", "alpha": 0.9}
-        axes.text(x, -depth, text, ha="center", va="center", fontsize=8, bbox=box, zorder=2)
-    axes.set_xlim(-0.7, width - 0.3)
-    axes.set_ylim(-deepest - 0.6, 0.6)
-    figure.savefig(path, format="svg", metadata={"Date": None})
+    node: int
+    row: float
+    level: int
+    text: str
+    children: tuple["DrawnNode", ...] = ()
+    """What follows if the test is true, and if it is not; empty at a leaf and where the drawing ends."""
+    below: int = 0
+    """The number of leaves that are not drawn below this box."""
 
 
-def _places(model: TreeModel, deepest: int) -> dict[int, tuple[float, int]]:
-    """Coordinates of the nodes: leaves side by side, each test centred above its two branches."""
-    places: dict[int, tuple[float, int]] = {}
-    taken = 0.0
+def layout(model: TreeModel, deepest: int = DEEPEST) -> DrawnNode:
+    """The boxes of the upper levels."""
+    rows = 0
 
-    def put(node: int, depth: int) -> float:
-        nonlocal taken
-        if model.feature[node] == LEAF or depth == deepest:
-            x, taken = taken, taken + 1
+    def place(node: int, level: int, path: PossibleValues) -> DrawnNode:
+        nonlocal rows
+        text = _decision(model, node)
+        if model.feature[node] != LEAF and level < deepest:
+            found = branches(model, node, path)
+            sides = zip((int(model.left[node]), int(model.right[node])), found.paths, strict=True)
+            children = tuple(place(child, level + 1, left) for child, left in sides)
+            row = sum(child.row for child in children) / 2
+            return DrawnNode(node=node, row=row, level=level, text=_wrapped(found.yes), children=children)
+        below = _leaves_below(model, node) if model.feature[node] != LEAF else 0
+        if below:
+            text = f"{text}\n… {below} leaves below"
+        rows += 1
+        return DrawnNode(node=node, row=rows - 1, level=level, text=text, below=below)
+
+    return place(0, 0, {})
+
+
+def _wrapped(test: str) -> str:
+    """A test in a few lines."""
+    lines = wrap(f"{test}?", LINE_WIDTH, break_long_words=True)
+    return "\n".join(lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], "… ?"])
+
+
+def _leaves_below(model: TreeModel, node: int) -> int:
+    leaves, stack = 0, [node]
+    while stack:
+        here = stack.pop()
+        if model.feature[here] == LEAF:
+            leaves += 1
         else:
-            x = (put(int(model.left[node]), depth + 1) + put(int(model.right[node]), depth + 1)) / 2
-        places[node] = (x, depth)
-        return x
+            stack += [int(model.left[here]), int(model.right[here])]
+    return leaves
 
-    put(0, 0)
-    return places
+
+def draw_tree(model: TreeModel, path: Path, *, deepest: int = DEEPEST) -> None:
+    """Draw the upper levels as SVG, from left to right: tests in white boxes, leaves in the colour of their class.
+
+    A dashed box stands for a part that is not drawn; it names the majority class there and the number of leaves.
+    """
+    with needing("charts"):
+        import matplotlib as mpl
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
+        from matplotlib.figure import Figure
+
+    root = layout(model, deepest)
+    boxes = _all(root)
+    levels, rows = max(box.level for box in boxes) + 1, int(max(box.row for box in boxes)) + 1
+    with mpl.rc_context(SETTINGS):
+        figure = Figure(figsize=(LEVEL_WIDTH * levels, ROW_HEIGHT * (rows + 1)))
+        FigureCanvasSVG(figure)
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set_axis_off()
+        axes.set_xlim(-0.5, levels - 0.5)
+        axes.set_ylim(-rows, 1)
+        for box in boxes:
+            for child, answer in zip(box.children, ("yes", "no"), strict=False):
+                axes.plot([box.level, child.level], [-box.row, -child.row], color=SOFT, linewidth=0.8, zorder=1)
+                x, y = box.level + 0.54, -box.row + 0.54 * (box.row - child.row)
+                label = {"facecolor": PAPER, "edgecolor": "none", "pad": 1}
+                axes.text(x, y, answer, ha="center", va="center", fontsize=7, color=SOFT, bbox=label, zorder=2)
+            winner = int(model.shares[box.node].argmax())
+            style = {
+                "boxstyle": "round",
+                "facecolor": "white" if box.children else COLOURS[winner % len(COLOURS)],
+                "edgecolor": SOFT,
+                "linestyle": "--" if box.below else "-",
+            }
+            axes.text(
+                box.level,
+                -box.row,
+                box.text,
+                ha="center",
+                va="center",
+                fontsize=7.5,
+                bbox=style,
+                zorder=3,
+                parse_math=False,
+            )
+        figure.savefig(path, format="svg", metadata={"Date": None, "Creator": "scumble"})
+
+
+def _all(box: DrawnNode) -> list[DrawnNode]:
+    return [box, *(below for child in box.children for below in _all(child))]

@@ -39,7 +39,10 @@ class Grid:
     splits_anywhere: ClassVar[bool] = True
     """Whether an interval is split at a chosen position."""
     edges: tuple[Decimal, ...]
-    """All edges of an irregular grid; the first and the last of a regular one."""
+    """All edges of an irregular grid; the first and the last of a regular one.
+
+    Edges and steps drop trailing zeros and exponents, so equal grids are written alike: 0.20 becomes 0.2.
+    """
     step: Decimal | None = None
     missing: str | None = None
     joined: bool = False
@@ -50,6 +53,9 @@ class Grid:
                 "A numeric domain needs at least two finite edges. Give low and high, or at least two edges."
             )
         _check_range(*self.edges)
+        object.__setattr__(self, "edges", tuple(map(_canonical, self.edges)))
+        if self.step is not None:
+            object.__setattr__(self, "step", _canonical(self.step))
         if any(left >= right for left, right in zip(self.edges, self.edges[1:], strict=False)):
             raise InputError(f"The edges {self._text()} are not in ascending order. Sort them; low must be below high.")
         if self.cells > LARGEST_DOMAIN:
@@ -93,7 +99,7 @@ class Grid:
         """The lower edge of a cell; of the position after the last cell, the upper end of the domain."""
         if self.step is None:
             return self.edges[position]
-        return _EXACT.fma(self.step, Decimal(position), self.edges[0])
+        return _canonical(_EXACT.fma(self.step, Decimal(position), self.edges[0]))
 
     @cached_property
     def edge_floats(self) -> npt.NDArray[np.float64]:
@@ -159,6 +165,15 @@ def _plain(number: Decimal) -> str:
     """
     text = f"{number:f}" if number else "0"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _canonical(number: Decimal) -> Decimal:
+    """The same number, represented as every equal one.
+
+    >>> _canonical(Decimal("1E+2")), _canonical(Decimal("0.50")), _canonical(Decimal("-0.0"))
+    (Decimal('100'), Decimal('0.5'), Decimal('0'))
+    """
+    return Decimal(_plain(number))
 
 
 def _check_range(*numbers: Decimal) -> None:

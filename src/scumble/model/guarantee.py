@@ -1,4 +1,4 @@
-"""The guarantee of a release, as a union of seven types. Four are differential privacy: `PureDP`, `ApproxDP`, `LocalDP`
+"""The guarantee of a release, as a union of types. Four are differential privacy: `PureDP`, `ApproxDP`, `LocalDP`
 and `JointDP`."""
 
 from collections.abc import Mapping
@@ -179,11 +179,37 @@ class IntervalPrivacy:
     @property
     def sentence(self) -> str:
         """The guarantee in one sentence, as releases publish it."""
-        parts = (self._part(name, confidence, width) for name, (confidence, width) in self.intervals.items())
-        return f"NOT differentially private. Interval privacy only: {'; '.join(parts)}."
+        numbers = [
+            f"{name} lies in an interval of width {budget_text(width)} at {_level(confidence)}"
+            for name, (confidence, width) in self.intervals.items()
+            if name not in self.categories
+        ]
+        names_by_probability: dict[Fraction, list[str]] = {}
+        for name, (_, probability) in self.categories.items():
+            names_by_probability.setdefault(probability, []).append(name)
+        categories = [
+            f"a report states the true category of {', '.join(names)} with probability {budget_text(probability)}"
+            f"{' each' if len(names) > 1 else ''}, and otherwise another one"
+            for probability, names in names_by_probability.items()
+        ]
+        return f"{self._start}{'; '.join([*numbers, *categories])}."
 
-    def _part(self, name: str, confidence: Fraction, width: Fraction) -> str:
-        level = f"{budget_text(100 * confidence)} % confidence"
+    @property
+    def earlier_sentences(self) -> tuple[str, ...]:
+        """Earlier wordings: with a number of possible categories; up to version 0.1, with categories as numbers."""
+        like_numbers = (
+            f"{name} within {budget_text(width)} at {_level(confidence)}"
+            for name, (confidence, width) in self.intervals.items()
+        )
+        possible = (self._possible(name, confidence, width) for name, (confidence, width) in self.intervals.items())
+        return tuple(f"{self._start}{'; '.join(parts)}." for parts in (possible, like_numbers))
+
+    @property
+    def _start(self) -> str:
+        return "NOT differentially private. Interval privacy only: "
+
+    def _possible(self, name: str, confidence: Fraction, width: Fraction) -> str:
+        level = _level(confidence)
         if name not in self.categories:
             return f"{name} lies in an interval of width {budget_text(width)} at {level}"
         size, probability = self.categories[name]
@@ -192,14 +218,9 @@ class IntervalPrivacy:
             return f"{report}, which leaves no other category possible at {level}"
         return f"{report}, which leaves {budget_text(width)} of {size} categories possible at {level}"
 
-    @property
-    def earlier_sentences(self) -> tuple[str, ...]:
-        """The wording of releases up to version 0.1, which treats categories like numbers."""
-        parts = (
-            f"{name} within {budget_text(width)} at {budget_text(100 * confidence)} % confidence"
-            for name, (confidence, width) in self.intervals.items()
-        )
-        return (f"NOT differentially private. Interval privacy only: {'; '.join(parts)}.",)
+
+def _level(confidence: Fraction) -> str:
+    return f"{budget_text(100 * confidence)} % confidence"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,11 +228,58 @@ class KAnonymity:
     """Each record shares its published values with at least k - 1 others."""
 
     k: int
+    quasi: tuple[str, ...] | None = None
+    """The quasi-identifier: the attributes in which they agree; None if it is all published ones."""
 
     @property
     def sentence(self) -> str:
         """The guarantee in one sentence, as releases publish it."""
-        return f"NOT differentially private. {self.k}-anonymous only: each record looks like {self.k - 1} others."
+        return f"NOT differentially private. {self._groups}."
+
+    @property
+    def _groups(self) -> str:
+        where = "" if self.quasi is None else f" in {', '.join(self.quasi)}"
+        return f"{self.k}-anonymous only: each record looks like {self.k - 1} others{where}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LDiversity(KAnonymity):
+    """k-anonymity, and each group of equal records has l different values of a sensitive attribute.
+
+    By `entropy`, the entropy of its values in each group is at least log(l) (Machanavajjhala et al. 2007).
+    """
+
+    l: Fraction  # noqa: E741 - the letter of the literature
+    sensitive: str
+    entropy: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """The guarantee in one sentence, as releases publish it."""
+        least = budget_text(self.l)
+        values = (
+            f"the entropy of {self.sensitive!r} is at least log({least})"
+            if self.entropy
+            else f"there are at least {least} different values of {self.sensitive!r}"
+        )
+        return f"NOT differentially private. {self._groups}, and among records that look alike {values}."
+
+
+@dataclass(frozen=True, kw_only=True)
+class TCloseness(KAnonymity):
+    """k-anonymity, and the distribution of a sensitive attribute in each group of equal records is within the earth
+    mover's distance t of its distribution in the whole table (Li, Li, Venkatasubramanian 2007)."""
+
+    t: Fraction
+    sensitive: str
+
+    @property
+    def sentence(self) -> str:
+        """The guarantee in one sentence, as releases publish it."""
+        return (
+            f"NOT differentially private. {self._groups}, and among records that look alike the distribution of "
+            f"{self.sensitive!r} is within {budget_text(self.t)} of that of the whole table (earth mover's distance)."
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,8 +12,10 @@ from scumble.model.guarantee import (
     IntervalPrivacy,
     JointDP,
     KAnonymity,
+    LDiversity,
     LocalDP,
     PureDP,
+    TCloseness,
     Unit,
     Unproven,
 )
@@ -53,11 +55,23 @@ def to_json(guarantee: Guarantee) -> dict[str, Any]:
             fields = {"intervals": {n: [budget_text(c), budget_text(w)] for n, (c, w) in intervals.items()}}
             if categories:
                 fields["categories"] = {n: [size, budget_text(p)] for n, (size, p) in categories.items()}
-        case KAnonymity(k=k):
-            fields = {"k": k}
+        case LDiversity(l=least, sensitive=sensitive, entropy=entropy):
+            fields = {**_groups_json(guarantee), "l": budget_text(least), "sensitive": sensitive, "entropy": entropy}
+        case TCloseness(t=most, sensitive=sensitive):
+            fields = {**_groups_json(guarantee), "t": budget_text(most), "sensitive": sensitive}
+        case KAnonymity():
+            fields = _groups_json(guarantee)
         case Unproven(claim=claim, reason=reason):
             fields = {"claim": to_json(claim), "reason": reason}
     return {"kind": type(guarantee).__name__, **fields}
+
+
+def _groups_json(guarantee: KAnonymity) -> dict[str, Any]:
+    return {"k": guarantee.k} | ({} if guarantee.quasi is None else {"quasi": list(guarantee.quasi)})
+
+
+def _read_groups(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {"k": int(data["k"]), "quasi": tuple(map(str, data["quasi"])) if "quasi" in data else None}
 
 
 def _persons_json(persons: Persons | None) -> dict[str, Any]:
@@ -105,6 +119,15 @@ _READERS: dict[str, Callable[[Mapping[str, Any]], Guarantee]] = {
         intervals={n: (parse_fraction(c), parse_fraction(w)) for n, (c, w) in data["intervals"].items()},
         categories={n: (int(size), parse_fraction(p)) for n, (size, p) in data.get("categories", {}).items()},
     ),
-    "KAnonymity": lambda data: KAnonymity(k=int(data["k"])),
+    "KAnonymity": lambda data: KAnonymity(**_read_groups(data)),
+    "LDiversity": lambda data: LDiversity(
+        **_read_groups(data),
+        l=parse_budget(data["l"]),
+        sensitive=str(data["sensitive"]),
+        entropy=bool(data["entropy"]),
+    ),
+    "TCloseness": lambda data: TCloseness(
+        **_read_groups(data), t=parse_budget(data["t"]), sensitive=str(data["sensitive"])
+    ),
     "Unproven": lambda data: Unproven(claim=_read_pure(data["claim"]), reason=data["reason"]),
 }

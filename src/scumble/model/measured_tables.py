@@ -15,6 +15,7 @@ from scumble.model.counts import Floats, Integers
 from scumble.model.domain import Domain
 from scumble.model.guarantee import ApproxDP, Guarantee
 from scumble.model.taxonomy import Tree
+from scumble.model.transforms.transform import Transform, coefficient_weights, reconstructed
 
 
 class NoiseKind(StrEnum):
@@ -78,11 +79,46 @@ class AttributeBins:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Inference:
+    """How the counts of a table were inferred from a measured vector with independent noise.
+
+    One transform for each attribute of the inferred table, in order; `places` are the places of its coefficients in the
+    vector, which has `length` numbers. Tables that were inferred from one vector have the same `source`.
+    """
+
+    source: str
+    transforms: tuple[Transform, ...]
+    places: Integers
+    length: int
+    summed: tuple[int, ...] = ()
+    """The axes of the inferred table over which the counts were added up afterwards."""
+
+    def of_vector(self, weights: Floats) -> Floats:
+        """The weight of every number of the vector in a weighted sum of counts."""
+        whole = np.expand_dims(weights, self.summed)
+        whole = np.broadcast_to(whole, [each.values for each in self.transforms])
+        found = np.zeros(self.length)
+        found[self.places] = coefficient_weights(whole.astype(np.float64), self.transforms).ravel()
+        return found
+
+    def estimates(self, vector: Floats) -> Floats:
+        """The counts of the inferred table."""
+        shape = [each.coefficients for each in self.transforms]
+        return reconstructed(vector[self.places].reshape(shape), self.transforms)
+
+    def marginal(self, axes: tuple[int, ...]) -> "Inference":
+        """The inference of the sums over further axes, given by their place among those that are left."""
+        left = [axis for axis in range(len(self.transforms)) if axis not in self.summed]
+        return replace(self, summed=tuple(sorted({*self.summed, *(left[axis] for axis in axes)})))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class MeasuredTable:
     """A noisy contingency table: an axis for each attribute, an unbiased signed count of records in every entry.
 
-    The noise of the entries is independent. Each entry has the sum of `terms` draws of the noise `kind`, which has
-    `variance` and is a multiple of 1/`unit`. The law and the variance are those that the release states.
+    The noise of the entries is independent, unless the counts were `inferred`. Each entry has the sum of `terms` draws
+    of the noise `kind`, which has `variance` and is a multiple of 1/`unit`. The law and the variance are those that the
+    release states. Those of inferred counts are the law and the variance of the noise of the measured vector.
     """
 
     name: str
@@ -93,6 +129,7 @@ class MeasuredTable:
     variance: float
     unit: int = 1
     terms: int = 1
+    inferred: Inference | None = None
 
     def __post_init__(self) -> None:
         if self.counts.shape != tuple(each.size for each in self.bins):
@@ -107,17 +144,23 @@ class MeasuredTable:
 
     @property
     def entry_variance(self) -> float:
-        """The variance of the noise of one entry."""
+        """The variance of the noise of one entry or, if the counts were inferred, of one number of the vector."""
         return self.terms * self.variance
+
+    def independent(self, weights: Floats) -> Floats:
+        """The weights of independent noise in a weighted sum of counts: those of the entries, or of the vector."""
+        return weights if self.inferred is None else self.inferred.of_vector(weights)
 
     def marginal(self, attributes: Collection[str]) -> "MeasuredTable":
         """The table summed over all other attributes. Each entry has the noise of all entries that were added."""
         summed = tuple(axis for axis, each in enumerate(self.bins) if each.attribute not in attributes)
         if not summed:
             return self
+        added = prod(self.bins[axis].size for axis in summed) if self.inferred is None else 1
         return replace(
             self,
             bins=tuple(each for each in self.bins if each.attribute in attributes),
             counts=self.counts.sum(axis=summed),
-            terms=self.terms * prod(self.bins[axis].size for axis in summed),
+            terms=self.terms * added,
+            inferred=None if self.inferred is None else self.inferred.marginal(summed),
         )

@@ -147,7 +147,7 @@ class IntervalNotation(Notation):
         edges: list[Decimal] = []
 
         def build(label: str, below: "Nested | None") -> tuple[str, Decimal, Decimal, "Nested | None"]:
-            low, high = _ends(label)
+            low, high = interval_ends(label)
             name = Grid(edges=(low, high)).root.label
             if not below:
                 edges.append(low)
@@ -166,7 +166,8 @@ class IntervalNotation(Notation):
         return cls(edges=(*edges, high), numbers=numbers), Tree.nested({name: nested})
 
 
-def _ends(label: str) -> tuple[Decimal, Decimal]:
+def interval_ends(label: str) -> tuple[Decimal, Decimal]:
+    """The ends of an interval that is written `[low,high)`. Raises `InputError` for another text."""
     found = _INTERVAL.fullmatch(label)
     if found is None:
         raise InputError(f"{label!r} is not an interval. Write `[low,high)`, such as [0,50).")

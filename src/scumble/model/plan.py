@@ -5,7 +5,7 @@ changed: dividing a reserved spend gives a new plan that also states what was re
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +14,7 @@ from scumble.model.budget import budget_text, delta_text
 from scumble.model.display import Displayed, Listing, Summary, plural
 from scumble.model.guarantee import ApproxDP, Guarantee, LocalDP, Unit, epsilon_of, persons_of, unit_of
 from scumble.model.guarantee_json import from_json, to_json
+from scumble.model.operation import Operation
 from scumble.model.spend import Division, Spend, budget_of, read_spends
 
 __all__ = ["WARNING", "Division", "Plan", "Spend", "guarantee_text"]
@@ -37,8 +38,12 @@ class Plan(Displayed):
     """In order, as they are paid: parts in the place of a spend that was divided."""
     cells_at_most: int
     notes: tuple[str, ...] = ()
-    single_owner_reason: str = "its answers need whole rows, or cannot be computed from sums of the owners' counts"
-    """Why only a single data owner can make this release; empty where several owners can make it together."""
+    needs: Mapping[Operation, str] = field(default_factory=lambda: {Operation.ROWS: ""})
+    """What the answers need. A holder may not offer all of it: the text says what it is needed for and what to do
+    instead; empty if there is no more to say."""
+    numbers_at_most: int | None = None
+    """The most numbers that noise is added to in all answers together, candidates of choices and counts, however the
+    spends are divided; None if no spend is divided, and no answer has more numbers than there are cells by class."""
     schema_unit: Unit | None = None
     """The schema's unit, for guarantees that do not name one themselves."""
     divisions: tuple[Division, ...] = ()

@@ -1,23 +1,29 @@
 """A release in memory: the published data, its guarantee and the plan that paid for it.
 
-Three kinds: `CellRelease` (noisy counts), `RecordRelease` (synthetic or averaged records) and `BlurredRelease` (records
-that were perturbed one by one). Code that works on any kind uses the methods of `Release`; how a kind is stored on disk
-is in `scumble.files.kinds`.
+Five kinds: `CellRelease` (noisy counts), `RecordRelease` (synthetic or averaged records), `GeneralizedRelease` (exact
+counts of generalized values, without noise), `BlurredRelease` (records that were perturbed one by one) and
+`ClassifierRelease` (a trained classifier and no table). Code that works on any kind uses the methods of `Release`; how
+a kind is stored on disk is in `scumble.files.kinds`.
 """
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from scumble.errors import InputError
+from scumble.model.coded_columns import CodedColumns
 from scumble.model.counts import Integers
 from scumble.model.display import Displayed, Listing, Summary, plural
+from scumble.model.generalized import spread
 from scumble.model.plan import Plan, guarantee_text
 from scumble.model.rounding import Rounding
 from scumble.model.row_limit import row_counts
 from scumble.model.schema import Schema
-from scumble.model.values import Column
+from scumble.model.values import Column, published_values
 
 if TYPE_CHECKING:
     from scumble.model.local.noise_model import NoiseModel
@@ -62,8 +68,18 @@ class Release(Displayed):
         return None
 
     @property
+    def classifier(self) -> Mapping[str, Any] | None:
+        """The trained classifier, as plain data of the format tree/1, if it is published instead of a table."""
+        return None
+
+    @property
     def counted_records(self) -> tuple[float, float] | None:
         """The published number of records with its standard error (0 where unknown); None if none is published."""
+        return None
+
+    @property
+    def generalized(self) -> "GeneralizedRelease | None":
+        """This release as exact counts of generalized values; None if it is another kind of release."""
         return None
 
     @property
@@ -160,7 +176,8 @@ class FineRows(Displayed):
 
     @property
     def rows(self) -> int:
-        return len(next(iter(self.columns.values()), ()))
+        columns = self.columns
+        return columns.rows if isinstance(columns, CodedColumns) else len(next(iter(columns.values()), ()))
 
     @property
     def summary(self) -> Summary:
@@ -205,6 +222,82 @@ class RecordRelease(Release):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
+class GeneralizedRelease(Release):
+    """Exact counts of records with generalized values, by class: a k-anonymous table. It is not differentially private.
+
+    Line i stands for the records whose code of predictor j lies in [boxes[i, j, 0], boxes[i, j, 1]), by the schema. The
+    records that agree in the attributes of `quasi`, the quasi-identifier, form a group.
+    """
+
+    boxes: Integers
+    """Of shape (lines, predictors, 2)."""
+    count: Integers
+    """Of shape (lines, classes)."""
+    quasi: tuple[str, ...]
+
+    @property
+    def generalized(self) -> "GeneralizedRelease":
+        return self
+
+    @cached_property
+    def group_of_line(self) -> Integers:
+        """The group of each line, numbered in the order of the lines' values."""
+        names = [attribute.name for attribute in self.schema.predictors]
+        places = [names.index(name) for name in self.quasi]
+        values = self.boxes[:, places].reshape(len(self.boxes), 2 * len(places))
+        return np.unique(values, axis=0, return_inverse=True)[1].reshape(-1) if len(values) else np.zeros(0, np.int64)
+
+    @cached_property
+    def group_sizes(self) -> Integers:
+        """The number of records in each group."""
+        sizes = np.zeros(int(self.group_of_line.max(initial=-1)) + 1, dtype=np.int64)
+        np.add.at(sizes, self.group_of_line, self.count.sum(axis=1))
+        return sizes
+
+    @property
+    def records(self) -> int:
+        """How many records are published."""
+        return int(self.count.sum())
+
+    @property
+    def counted_records(self) -> tuple[float, float]:
+        return float(self.records), 0.0
+
+    @property
+    def size_text(self) -> str:
+        return f"{plural(self.records, 'record')} in {plural(len(self.group_sizes), 'group')}"
+
+    @property
+    def _data_facts(self) -> tuple[tuple[str, str], ...]:
+        smallest = f", the smallest of {int(self.group_sizes.min()):,} records" if len(self.group_sizes) else ""
+        return (
+            ("groups", f"{len(self.group_sizes):,} by {', '.join(self.quasi)}{smallest}"),
+            ("boxes", " x ".join(f"{length:,}" for length in self.boxes.shape) + " codes"),
+            ("count", " x ".join(f"{length:,}" for length in self.count.shape) + " whole numbers"),
+        )
+
+    @cached_property
+    def row_entries(self) -> tuple[Integers, Integers]:
+        """The line and the class of every record, in the order of the lines."""
+        lines, classes = np.nonzero(self.count)
+        repeats = self.count[lines, classes]
+        return np.repeat(lines, repeats), np.repeat(classes, repeats)
+
+    def rows_of(self, table: str) -> Mapping[str, Column] | None:
+        """A row for each record, its values spread evenly over its generalized values, for what needs single values."""
+        if table != "table":
+            return None
+        lines, classes = self.row_entries
+        codes = spread(self.boxes[lines, :, 0], self.boxes[lines, :, 1])
+        columns = {
+            each.name: published_values(each.domain, codes[:, j]) for j, each in enumerate(self.schema.predictors)
+        }
+        if self.schema.target is not None:
+            columns[self.schema.target] = published_values(self.schema[self.schema.target].domain, classes)
+        return columns
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class BlurredRelease(Release):
     """Records that were perturbed one by one, with their noise model. The records stay in their file, because there may
     be many millions."""
@@ -228,7 +321,46 @@ class BlurredRelease(Release):
         return replace(common, listings=(*common.listings, treated))
 
 
-AnyRelease = CellRelease | RecordRelease | BlurredRelease
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ClassifierRelease(Release):
+    """A decision tree that was learned under the guarantee, as plain data of the format tree/1. There is no table."""
+
+    model: Mapping[str, Any]
+
+    @property
+    def tables(self) -> Mapping[str, Schema]:
+        return {}
+
+    @property
+    def recommended(self) -> str:
+        return "model"
+
+    def table_named(self, name: str | None) -> str:
+        raise InputError(f"The release has no table: {self.method} publishes one classifier. Use one made by diffgen.")
+
+    @property
+    def classifier(self) -> Mapping[str, Any]:
+        return self.model
+
+    @property
+    def leaves(self) -> int:
+        """The number of leaves of the tree."""
+        return sum(feature < 0 for feature in self.model["nodes"]["feature"])
+
+    @property
+    def size_text(self) -> str:
+        return f"a tree with {plural(self.leaves, 'leaf', 'leaves')}"
+
+    @property
+    def _data_facts(self) -> tuple[tuple[str, str], ...]:
+        return (("model", f"{self.size_text}, and no table"),)
+
+    @property
+    def cells(self) -> CellRelease:
+        raise InputError(f"The release has no cells: {self.method} publishes one classifier. Use one made by diffgen.")
+
+
+AnyRelease = CellRelease | RecordRelease | GeneralizedRelease | BlurredRelease | ClassifierRelease
 """A release of any kind, as a union that a type checker can narrow."""
 
 

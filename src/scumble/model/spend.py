@@ -9,6 +9,7 @@ from scumble.errors import BudgetError
 from scumble.foreign.numbers import parse_fraction
 from scumble.model.budget import budget_text
 from scumble.model.guarantee import ApproxDP, Guarantee, PureDP, Unit, epsilon_of
+from scumble.model.operation import Operation
 from scumble.model.zcdp import rho_within
 
 
@@ -94,7 +95,16 @@ class Division:
 
 
 SINGLE_OWNER = "owners who compute jointly add Laplace noise under pure epsilon only, so leave out --delta"
-"""Why a plan under `ApproxDP` cannot be made jointly (`Plan.single_owner_reason`)."""
+"""Why a plan under `ApproxDP` cannot be made jointly (`Plan.needs`)."""
+
+
+def needs_for(asked: frozenset[Operation], delta: Fraction | None) -> dict[Operation, str]:
+    """What a plan needs if its queries ask for these operations, and for Gaussian noise if there is a delta.
+
+    >>> needs_for(frozenset({Operation.SUMS}), None)
+    {<Operation.SUMS: 'sums over rows'>: ''}
+    """
+    return dict.fromkeys(sorted(asked), "") | ({} if delta is None else {Operation.GAUSSIAN: SINGLE_OWNER})
 
 
 def guarantee_for(*, epsilon: Fraction, delta: Fraction | None, unit: Unit) -> PureDP | ApproxDP:

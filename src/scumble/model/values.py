@@ -20,6 +20,8 @@ Rules of reading. `scumble.model.raw_value` gives the canonical text of a value 
 
 from dataclasses import dataclass
 from enum import Enum
+from itertools import repeat
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -60,12 +62,14 @@ class Reading:
 def read_value(attribute: Attribute, value: object) -> Reading:
     """Read one raw value by the rules above."""
     flaw, code = _look_up(attribute, value)
+    if flaw is None:
+        return Reading(code=code)
     missing, clamp = attribute.missing_code, attribute.outside is Outside.CLAMP
     if flaw is Flaw.MISSING and missing is not None:
         return Reading(code=missing, flaw=flaw)
-    if flaw in {Flaw.MISSING, Flaw.UNKNOWN, Flaw.UNREADABLE}:
+    if flaw is not Flaw.OUTSIDE:
         code = missing or 0
-    return Reading(code=code if flaw is None or clamp else None, flaw=flaw)
+    return Reading(code=code if clamp else None, flaw=flaw)
 
 
 def code_of(attribute: Attribute, value: object) -> int | None:
@@ -168,7 +172,7 @@ def texts_of(domain: Domain) -> list[str]:
     return [text_of(domain, code) for code in range(domain.size)]
 
 
-def published_values(domain: Domain, codes: Integers) -> Column:
+def published_values(domain: Domain, codes: npt.NDArray[np.integer[Any]]) -> Column:
     """The codes as values of a published table: a label, or the lower edge of the grid cell, which lies in the cell.
 
     A missing number is NaN. The values are whole numbers where all edges are and none can be missing. Where a number
@@ -209,7 +213,7 @@ def codes_within(domain: Domain, values: Column, *, clamp: bool = False) -> Inte
     tree = domain.finest
     known = {each: code for code, label in enumerate(domain.labels) for each in tree.labels_below(label)}
     unknown = 0 if clamp else NOWHERE
-    return np.fromiter((known.get(value, unknown) for value in values), dtype=np.int64, count=len(values))
+    return np.fromiter(map(known.get, values.tolist(), repeat(unknown)), dtype=np.int64, count=len(values))
 
 
 def recoding(fine: Domain, published: Domain) -> Integers:

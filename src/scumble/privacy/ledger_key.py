@@ -14,6 +14,7 @@ from pathlib import Path
 
 from scumble.errors import InputError, ScumbleError
 from scumble.foreign.files import read_bytes
+from scumble.portable import BINARY, NO_FOLLOW, flush, restrict
 from scumble.privacy.ledger_entries import identity_of
 from scumble.privacy.ledger_place import check_one_name, check_private, keys_folder
 
@@ -78,14 +79,14 @@ def store_key(path: Path, key: bytes) -> None:
     unfinished = place.with_name(f"{place.name}-unfinished")
     try:
         place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NO_FOLLOW | BINARY, 0o600)
         with os.fdopen(descriptor, "wb") as file:
-            os.fchmod(file.fileno(), 0o600)
+            restrict(file.fileno())
             file.write(PREFIX + key.hex().encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
         unfinished.rename(place)
-        _flush(place.parent)
+        flush(place.parent)
     except OSError as error:
         raise ScumbleError(
             f"{WHAT} {place} cannot be written: {error.strerror}. Free disk space, or name another folder with "
@@ -111,11 +112,3 @@ def _read(place: Path) -> bytes:
     except ValueError:
         pass  # not hexadecimal
     raise InputError(f"{WHAT} {place} is damaged. Restore it from a backup. No key is ever made anew.")
-
-
-def _flush(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -8,41 +8,31 @@ refused too, with the command that restricts them.
 import os
 import shlex
 import stat
-import sys
 from pathlib import Path
 
 from scumble.errors import InputError, ScumbleError
+from scumble.settings import setting, user_folder
 
 BESIDE = ("", "-wal", "-shm", "-journal")
 """The files that SQLite keeps for a database, by what follows its name."""
 
 
 def default_path() -> Path:
-    """`SCUMBLE_LEDGER`, or else `scumble/ledger.db` in the system's folder for user data."""
-    named = os.environ.get("SCUMBLE_LEDGER")
-    return Path(named) if named else _data_folder() / "scumble" / "ledger.db"
+    """The setting `ledger`, or else `scumble/ledger.db` in the system's folder for user data."""
+    named = setting("ledger")
+    return Path(named) if named else user_folder("data") / "scumble" / "ledger.db"
 
 
 def default_witness() -> Path:
-    """`SCUMBLE_WITNESS`, or else `scumble/witness.db` in the system's folder for user data."""
-    named = os.environ.get("SCUMBLE_WITNESS")
-    return Path(named) if named else _data_folder() / "scumble" / "witness.db"
+    """The setting `witness`, or else `scumble/witness.db` in the system's folder for user data."""
+    named = setting("witness")
+    return Path(named) if named else user_folder("data") / "scumble" / "witness.db"
 
 
 def keys_folder() -> Path | None:
-    """`SCUMBLE_LEDGER_KEYS`, the folder for the keys of new ledgers; None to keep each beside its ledger."""
-    named = os.environ.get("SCUMBLE_LEDGER_KEYS")
+    """The setting `ledger-keys`, the folder for the keys of new ledgers; None to keep each beside its ledger."""
+    named = setting("ledger-keys")
     return Path(named) if named else None
-
-
-def _data_folder() -> Path:
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    named = Path(os.environ.get("XDG_DATA_HOME", ""))
-    # The XDG specification: a relative path is to be ignored.
-    return named if named.is_absolute() else Path.home() / ".local" / "share"
 
 
 def make_file(path: Path, *, what: str, remedy: str) -> None:

@@ -18,7 +18,7 @@ import hashlib
 import hmac
 import math
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from fractions import Fraction
 from typing import Protocol, TypeAlias
@@ -191,43 +191,50 @@ class KeyedWords:
     ) -> Integers:
         """One word for each row. `occurrences` continues the numbering of `RowNumbers` from earlier blocks."""
         numbers = RowNumbers().number(entities) if occurrences is None else occurrences
+        digest = self._digest(context)
         rows = zip(entities, numbers.tolist(), codes.tolist(), strict=True)
-        if self.keying is Keying.BLAKE2B:
-            words, fresh = self._blake2b(context, rows), numbers != 1
-        else:
-            words, fresh = self._hmac(context, rows), numbers == FRESH
+        digests = b"".join([digest(entity, number, code) for entity, number, code in rows])
+        fresh = numbers != 1 if self.keying is Keying.BLAKE2B else numbers == FRESH
+        words = (np.frombuffer(digests, dtype=">u8") >> np.uint64(64 - WORD_BITS)).astype(np.int64)
         if fresh.any():
             words[fresh] = SystemWords().draw(context, (), codes[fresh])
         return words
 
-    def _hmac(self, context: bytes, rows: Iterable[tuple[str, int, int]]) -> Integers:
-        """The first 62 bits of HMAC(HMAC(key, context), value, occurrence, entity), numbers in eight bytes each."""
+    def first_word(self, context: bytes) -> Callable[[str, int], int]:
+        """A function that returns the word of an entity's first row, given its code: for one record at a time."""
+        digest = self._digest(context)
+        return lambda entity, code: int.from_bytes(digest(entity, 1, code)) >> (64 - WORD_BITS)
+
+    def _digest(self, context: bytes) -> Callable[[str, int, int], bytes]:
+        """A function of entity, occurrence and code, with eight bytes of which the first 62 bits are the word."""
+        return self._blake2b(context) if self.keying is Keying.BLAKE2B else self._hmac(context)
+
+    def _hmac(self, context: bytes) -> Callable[[str, int, int], bytes]:
+        """HMAC(HMAC(key, context), value, occurrence, entity), numbers in eight bytes each."""
         block = hmac.digest(self._key, context, "sha256").ljust(64, b"\0")
         # HMAC spelled out: copies of the two keyed states are three times as fast as `hmac.digest`.
         inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in block))
         outer = hashlib.sha256(bytes(byte ^ 0x5C for byte in block))
-        digests = bytearray()
-        for entity, occurrence, code in rows:
+
+        def digest(entity: str, occurrence: int, code: int) -> bytes:
             first, second = inner.copy(), outer.copy()
             numbers = code.to_bytes(8, "big", signed=True) + occurrence.to_bytes(8, "big")
             first.update(numbers + entity.encode("utf-8", "surrogatepass"))
             second.update(first.digest())
-            digests += second.digest()[:8]
-        return _words_of(digests, ">u8")
+            return second.digest()[:8]
 
-    def _blake2b(self, context: bytes, rows: Iterable[tuple[str, int, int]]) -> Integers:
+        return digest
+
+    def _blake2b(self, context: bytes) -> Callable[[str, int, int], bytes]:
         start = hashlib.blake2b(len(context).to_bytes(8, "big") + context, key=self._key, digest_size=8)
-        digests = bytearray()
-        for entity, _, code in rows:
+
+        def digest(entity: str, occurrence: int, code: int) -> bytes:
+            del occurrence
             one = start.copy()
             one.update(code.to_bytes(8, "big", signed=True) + entity.encode("utf-8", "surrogatepass"))
-            digests += one.digest()
-        return _words_of(digests, "<u8")
+            return one.digest()[::-1]  # it is read in the other order
 
-
-def _words_of(digests: bytearray, order: str) -> Integers:
-    drawn = np.frombuffer(bytes(digests), dtype=order)
-    return (drawn >> np.uint64(64 - WORD_BITS)).astype(np.int64)
+        return digest
 
 
 def secret_key() -> bytes:

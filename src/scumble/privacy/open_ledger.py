@@ -139,6 +139,11 @@ class OpenLedger:
         with self._transaction("DEFERRED"):
             return self._chain.reservations.get(entry)
 
+    def owner_of(self, fingerprint: bytes) -> str | None:
+        """The dataset that these rows are charged to, if there is one."""
+        with self._transaction("DEFERRED"):
+            return self._chain.owner(fingerprint.hex())
+
     def verify(self) -> int:
         """Replay the ledger from its first entry, checking chain, sequence, units and arithmetic; return the number of
         entries."""

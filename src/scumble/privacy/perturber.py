@@ -7,14 +7,15 @@ the noise model. The values of a record get independent words, so the epsilons o
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from scumble.errors import InputError
 from scumble.model.counts import Integers
+from scumble.model.domain import Domain
 from scumble.model.grid import Grid
 from scumble.model.guarantee import LocalDP
 from scumble.model.local.noise_model import NoiseModel
@@ -23,9 +24,6 @@ from scumble.model.raw_value import Value
 from scumble.model.schema import Attribute, Outside
 from scumble.model.values import code_of, read_value, text_of
 from scumble.privacy.noise import KeyedWords, Keying, RowNumbers, SystemWords, Words
-
-FIRST = np.ones(1, dtype=np.int64)
-"""The occurrence number of a single record."""
 
 
 def perturb_block(
@@ -66,9 +64,12 @@ def _perturb_codes(
     occurrences: Integers | None,
 ) -> Integers:
     true = codes.astype(np.int64)
+    return randomized.apply(true, words.draw(_context(randomized, words), entities, true, occurrences))
+
+
+def _context(randomized: RandomizedAttribute, words: Words) -> bytes:
     older = isinstance(words, KeyedWords) and words.keying is Keying.BLAKE2B
-    context = _older_context(randomized) if older else randomized.context
-    return randomized.apply(true, words.draw(context, entities, true, occurrences))
+    return _older_context(randomized) if older else randomized.context
 
 
 def _older_context(randomized: RandomizedAttribute) -> bytes:
@@ -76,6 +77,23 @@ def _older_context(randomized: RandomizedAttribute) -> bytes:
     grid = randomized.attribute.domain
     edges = [str(edge) for edge in grid.edges] + [str(grid.step)] if isinstance(grid, Grid) else list(grid.labels)
     return json.dumps([randomized.attribute.name, edges, repr(randomized.randomizer)]).encode()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Field:
+    """What a perturber needs for one reported attribute, prepared once."""
+
+    attribute: Attribute
+    """With the rule by which its values are read."""
+    randomized: RandomizedAttribute
+    published: Domain
+    word: Callable[[str, int], int]
+    texts: dict[int, str] = field(default_factory=dict)
+
+    def text(self, code: int) -> str:
+        if code not in self.texts:
+            self.texts[code] = text_of(self.published, code)
+        return self.texts[code]
 
 
 class Perturber:
@@ -93,7 +111,17 @@ class Perturber:
 
     def __init__(self, model: NoiseModel, *, secret: bytes, keyed: str = Keying.HMAC_SHA256) -> None:
         self._model = model
-        self._words = KeyedWords(secret, keyed)
+        words = KeyedWords(secret, keyed)
+        covered = model.guarantee.covers if isinstance(model.guarantee, LocalDP) else ()
+        self._fields = {
+            name: _Field(
+                attribute=replace(model.schema[name], outside=Outside.CLAMP) if name in covered else model.schema[name],
+                randomized=model[name],
+                published=model.published[name].domain,
+                word=words.first_word(_context(model[name], words)),
+            )
+            for name in model.reported
+        }
 
     def perturb(self, record: Mapping[str, Value], *, entity: str = "") -> dict[str, str]:
         """The perturbed record as text, as in the published table.
@@ -107,16 +135,16 @@ class Perturber:
         Raises `InputError` for a record that a table leaves out: if the schema says `outside: drop` for an attribute
         that is not covered by local differential privacy.
         """
+        self._check_names(record)
         result = {}
-        for name, attribute in self._read(record).items():
-            code = code_of(attribute, record[name])
+        for name, each in self._fields.items():
+            code = code_of(each.attribute, record[name])
             if code is None:
                 raise InputError(
                     f"The schema leaves out records with such a value of {name!r} (`outside: drop`). Correct the "
                     "value, or send no report: a table would leave it out, too."
                 )
-            perturbed = _perturb_codes(self._model[name], np.array([code]), self._words, [entity], FIRST)
-            result[name] = text_of(self._model.published[name].domain, int(perturbed[0]))
+            result[name] = each.text(each.randomized.report(code, each.word(entity, code)))
         return result
 
     def flaws(self, record: Mapping[str, Value]) -> dict[str, str]:
@@ -124,20 +152,14 @@ class Perturber:
 
         For the eyes of the record's owner only. Do not let it decide whether a report is sent.
         """
-        readings = {name: read_value(attribute, record[name]) for name, attribute in self._read(record).items()}
+        self._check_names(record)
+        readings = {name: read_value(each.attribute, record[name]) for name, each in self._fields.items()}
         return {name: reading.flaw.value for name, reading in readings.items() if reading.flaw is not None}
 
-    def _read(self, record: Mapping[str, Value]) -> dict[str, Attribute]:
-        """The reported attributes, with the rules by which their values are read."""
-        model = self._model
-        missing = [name for name in model.reported if name not in record]
+    def _check_names(self, record: Mapping[str, Value]) -> None:
+        missing = [name for name in self._fields if name not in record]
         if missing:
             raise InputError(
                 f"The record has no {missing[0]!r}. Give every attribute that the noise model reports, the class "
                 "included (None if the value is missing), or withhold the attribute in the noise model."
             )
-        covered = model.guarantee.covers if isinstance(model.guarantee, LocalDP) else ()
-        return {
-            name: replace(model.schema[name], outside=Outside.CLAMP) if name in covered else model.schema[name]
-            for name in model.reported
-        }

@@ -7,7 +7,7 @@ import numpy as np
 
 from scumble import interrupts
 from scumble.errors import BudgetError
-from scumble.model.guarantee import ApproxDP, IntervalPrivacy, LocalDP, PureDP, Unit
+from scumble.model.guarantee import ApproxDP, IntervalPrivacy, JointDP, LocalDP, PureDP, Unit
 from scumble.model.plan import Plan, Spend
 from scumble.privacy.price import Price
 from scumble.privacy.query import Box, Query
@@ -39,7 +39,8 @@ class Purse:
     def divide(self, label: str, parts: tuple[Spend, ...]) -> Plan:
         """Replace an unused spend by several. `Plan` checks that they add up to it exactly."""
         whole = self._whole(label)
-        if not isinstance(self.plan.guarantee, PureDP | ApproxDP) or whole.times != 1 or self._left[label] < 1:
+        private = isinstance(self.plan.guarantee, PureDP | ApproxDP | JointDP)
+        if not private or whole.times != 1 or self._left[label] < 1:
             raise BudgetError(
                 f"The spend {label!r} is used up, or was not planned to be divided. No answer was released."
             )

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scumble.model.counts import Block, Counts, Integers, Tabulation
 from scumble.model.cut import Cut
 from scumble.model.guarantee import Unit
+from scumble.model.operation import COMPARED, ROWS, SUMS, Operation
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Node
 
@@ -59,6 +60,14 @@ class Sensitivity:
 class Query(ABC):
     """A question to the holder that counts can answer."""
 
+    needs: ClassVar[frozenset[Operation]] = ROWS
+    """What the answers to queries of this kind need. Everything, unless a subclass says that less is enough."""
+
+    @property
+    def operations(self) -> frozenset[Operation]:
+        """What the answer to this query needs."""
+        return self.needs
+
     @property
     @abstractmethod
     def tabulation(self) -> Tabulation:
@@ -92,11 +101,11 @@ class Worth:
     """The worth of a group of records: a number computed from its class counts, which lie on the last axis."""
 
     of: Callable[[Integers], Array]
-    divides: bool
-    """Whether it needs division. A joint release can compare secret numbers, but not divide them."""
+    needs: frozenset[Operation]
 
 
-MAJORITY = Worth(of=majority, divides=False)
+MAJORITY = Worth(of=majority, needs=COMPARED)
+DIVIDED = COMPARED | {Operation.DIVISION}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,6 +149,10 @@ class GroupChoice(Choice):
     @abstractmethod
     def worth(self) -> Worth: ...
 
+    @property
+    def operations(self) -> frozenset[Operation]:
+        return self.worth.needs
+
     @abstractmethod
     def runs(self, counts: Counts) -> Iterator[Run]:
         """The class counts of the groups, with candidates in order. Each is a sum of counts of the table."""
@@ -155,17 +168,18 @@ class GroupChoice(Choice):
 
 
 class Measurement(Query):
-    """A query whose answer is a vector that is released with noise."""
+    """A query whose answer is a vector that is released with noise.
 
-    additive: ClassVar[bool] = False
-    """Whether the answer for the union of several tables is the sum of the answers for each table."""
+    It may declare that it needs sums only if the answer for the union of several tables is the sum of the answers for
+    each table.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellCounts(Measurement):
     """The number of records of each class in each cell of a cut, in units of 1/`resolution`, as one vector."""
 
-    additive = True
+    needs = SUMS
     cut: Cut
     resolution: int = 1
 
@@ -188,7 +202,7 @@ class CellCounts(Measurement):
 class RecordCount(Measurement):
     """The number of records, as a vector of one number."""
 
-    additive = True
+    needs = SUMS
     schema: Schema
 
     @property
@@ -209,6 +223,14 @@ class RowQuery(ABC):
 
     The answer must not depend on how the rows are divided into blocks.
     """
+
+    needs: ClassVar[frozenset[Operation]] = ROWS
+    """As for `Query`. A measurement that needs sums only is a `SummedRows` whose answer is the sums."""
+
+    @property
+    def operations(self) -> frozenset[Operation]:
+        """What the answer to this query needs."""
+        return self.needs
 
     @property
     def parts(self) -> tuple[Box, ...]:
@@ -251,6 +273,27 @@ class RowChoice(RowQuery):
 
     `sensitivity` bounds the change of each score.
     """
+
+
+class DistanceChoice(RowChoice, SummedRows):
+    """A row choice whose scores are distances between sums over rows and public expectations.
+
+    A candidate's score is the sum of the absolute differences between its sums and what is expected, minus a public
+    handicap. If `optional`, a last candidate has the score zero: it stands for choosing none.
+    """
+
+    needs = COMPARED
+    handicaps: tuple[int, ...]
+    optional: bool
+
+    @abstractmethod
+    def differences(self, sums: Integers) -> list[Integers]:
+        """For each candidate, the gathered sums that belong to it, minus what is expected: linear, up to a constant."""
+
+    def finish(self, sums: Integers) -> Integers:
+        found = (int(np.abs(part).sum()) for part in self.differences(sums))
+        scores = [distance - handicap for distance, handicap in zip(found, self.handicaps, strict=True)]
+        return np.array([scores + [0] * self.optional])
 
 
 class RowMeasurement(RowQuery):

@@ -131,6 +131,14 @@ class Evidence:
         assert self.rows is not None
         return float(self.truth(predicate).mean()) if self.rows.size else 0.0
 
+    def part_in_rows(self, whole: Found, part: Predicate, where: Predicate) -> Found:
+        """A part of the records that satisfy a condition, as large as it is in the rows: all parts add up to them."""
+        rows = self.share_of_rows(where)
+        constant = max(whole.linear.value, 0.0) * self.share_of_rows(part) / rows if rows else 0.0
+        return Found(
+            linear=Linear(tables=self.tables, weights={}, constant=constant), source=AnswerSource.ROWS, tables=()
+        )
+
     def truth(self, predicate: Predicate) -> Mask:
         """For each published row, whether it satisfies a predicate."""
         assert self.rows is not None
@@ -146,6 +154,8 @@ def counts_and_shares(
     """
     found = evidence.count(both(where, group))
     whole = evidence.count(where) if attributes_of(group) else evidence.total
+    if attributes_of(group) and found.source is AnswerSource.ROWS:
+        found = evidence.part_in_rows(whole, both(where, group), where)
     certain = found.source in (AnswerSource.MEASURED, AnswerSource.PUBLIC)
     ends: Interval | tuple[None, None] = (None, None)
     if certain:

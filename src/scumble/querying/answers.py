@@ -37,10 +37,8 @@ NOTES = {
 """What each source means for the reader of an answer."""
 SHARES_OF_GROUPS = "share: of all records that satisfy the condition, in all groups together."
 """What a share means if the answer is divided."""
-UNMEASURED_ROWS = (
-    "rows: from the published records. Averaging and noise changed them by an unknown error, so there is no interval."
-)
-"""The same for rows of a release that publishes no measured table."""
+UNMEASURED_ROWS = "rows: from the published records. {error}, so there is no interval."
+"""The same for rows of a release that publishes no measured table. Its kind says what is wrong with them."""
 
 
 @dataclass(frozen=True, kw_only=True)

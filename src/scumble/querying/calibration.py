@@ -14,7 +14,7 @@ import numpy as np
 
 from scumble.model.counts import Integers
 from scumble.model.measured_tables import MeasuredTable
-from scumble.querying.estimates import Linear
+from scumble.querying.estimates import Linear, covariance
 from scumble.querying.values import Values
 
 MOST_ENTRIES = 200_000
@@ -44,10 +44,10 @@ class CommonCounts:
         return {}
 
     def common(self, one: int, other: int) -> CommonCells | None:
-        """The common cells of two tables; None if a table is too large to compare."""
+        """The common cells of two tables; None if a table is too large to compare, or its noise is not independent."""
         if (one, other) not in self._found:
             pair = self.tables[one], self.tables[other]
-            small = all(table.counts.size <= MOST_ENTRIES for table in pair)
+            small = all(table.counts.size <= MOST_ENTRIES and table.inferred is None for table in pair)
             self._found[one, other] = common_cells(*pair, self.values) if small else None
         return self._found[one, other]
 
@@ -83,12 +83,15 @@ class CommonCounts:
 
     def _adjusted_to_records(self, estimate: Linear, one: int) -> Linear:
         """The same with the public number of records, which has no noise."""
-        table = self.tables[one]
-        factor = float(estimate.weights[one].sum()) / table.counts.size
-        weights = {one: np.full(table.counts.shape, -factor)}
-        return estimate.plus(
-            Linear(tables=self.tables, weights=weights, constant=factor * float(self.public_records or 0))
-        )
+        total = Linear(tables=self.tables, weights={one: np.ones(self.tables[one].counts.shape)})
+        if total.variance <= 0:
+            return estimate
+        factor = covariance(estimate, total) / total.variance
+        return estimate.plus(total, -factor).plus(self._records, factor)
+
+    @property
+    def _records(self) -> Linear:
+        return Linear(tables=self.tables, weights={}, constant=float(self.public_records or 0))
 
 
 def common_cells(one: MeasuredTable, other: MeasuredTable, values: Mapping[str, Values]) -> CommonCells:

@@ -7,6 +7,7 @@ is known. Ratios (shares and means) have the interval of Fieller (1954).
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -32,7 +33,18 @@ class Linear:
         """The estimate, which is unbiased."""
         return self.constant + sum(float((w * self.tables[t].counts).sum()) for t, w in self.weights.items())
 
-    @property
+    @cached_property
+    def noise(self) -> Mapping[int | str, tuple[MeasuredTable, Floats]]:
+        """The weights of independent noise: by the number of a table or, if counts were inferred, by their source."""
+        found: dict[int | str, tuple[MeasuredTable, Floats]] = {}
+        for number, weights in self.weights.items():
+            table = self.tables[number]
+            key = number if table.inferred is None else table.inferred.source
+            own = table.independent(weights)
+            found[key] = (table, found[key][1] + own if key in found else own)
+        return found
+
+    @cached_property
     def variance(self) -> float:
         """The variance of the noise."""
         return covariance(self, self)
@@ -44,8 +56,7 @@ class Linear:
         if variance <= 0:
             return 0.0
         fourth = 0.0
-        for number, weights in self.weights.items():
-            table = self.tables[number]
+        for table, weights in self.noise.values():
             each = excess_kurtosis(table.kind, table.variance * table.unit**2) / table.terms
             fourth += each * table.entry_variance**2 * float((weights**4).sum())
         return fourth / variance**2
@@ -76,6 +87,8 @@ class Linear:
         if len(self.weights) != 1:
             return None
         ((number, weights),) = self.weights.items()
+        if self.tables[number].inferred is not None:
+            return None
         used = np.abs(weights[weights != 0])
         if not len(used) or (used != used[0]).any():
             return None
@@ -90,16 +103,23 @@ class Linear:
 
 def covariance(one: Linear, other: Linear) -> float:
     """The covariance of the noise of two estimates from the same tables."""
-    shared = one.weights.keys() & other.weights.keys()
+    mine, theirs = one.noise, other.noise
     return sum(
-        one.tables[number].entry_variance * float((one.weights[number] * other.weights[number]).sum())
-        for number in sorted(shared)
+        table.entry_variance * float((weights * theirs[key][1]).sum())
+        for key, (table, weights) in mine.items()
+        if key in theirs
     )
 
 
 def combined(estimates: Iterable[Linear]) -> Linear:
-    """The mean of independent estimates of one number, weighted by their precision. There must be at least one."""
-    found = sorted(estimates, key=lambda each: each.variance)
+    """The mean of estimates of one number, each from one table, weighted by their precision; at least one.
+
+    Of several tables that were inferred from one vector, the most precise is used, so that all are independent.
+    """
+    found: list[Linear] = []
+    for each in sorted(estimates, key=lambda each: each.variance):
+        if not any(isinstance(key, str) and key in before.noise for key in each.noise for before in found):
+            found.append(each)
     if found[0].variance <= 0:
         return found[0]
     precision = [1 / each.variance for each in found]

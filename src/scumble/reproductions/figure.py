@@ -38,12 +38,26 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """How to reproduce a figure. `runs` None means as many as in the paper. Earlier results are read from `cache`."""
+    """How to reproduce a figure. `runs` None means as many as in the paper. Earlier results are read from `cache`.
+
+    `classifier` None means the one of the paper, for figures whose accuracy is that of a classifier.
+    A `quick` figure has one run and less data; its claims are checked, but a claim that differs may hold in full.
+    """
 
     cache: Path
     runs: int | None = None
     jobs: int = 1
+    classifier: str | None = None
+    quick: bool = False
     progress: Progress = field(default=lambda label, done, total: None)
+
+    def times(self, usual: int) -> int:
+        """The number of runs, where the paper has `usual`."""
+        return self.runs or (1 if self.quick else usual)
+
+    def size(self, usual: int, quick: int) -> int:
+        """The amount of data, where the paper has `usual`."""
+        return quick if self.quick else usual
 
 
 def write_figure(name: str, figure: Figure, folder: Path) -> dict[str, Any]:

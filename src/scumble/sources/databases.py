@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from scumble.errors import InputError, ScumbleError
+from scumble.installation import needing
 from scumble.sources.database_columns import (
     DatabaseColumn,
     duckdb_column,
@@ -96,7 +97,8 @@ class DuckDBTable:
             ]
 
     def _connected(self) -> Any:
-        import duckdb
+        with needing("duckdb"):
+            import duckdb
 
         return duckdb.connect(str(self.path), read_only=True, config=CLOSED)
 
@@ -155,7 +157,8 @@ def _without_password(address: str) -> str:
 
 @contextmanager
 def _refused_by_duckdb(source: DuckDBTable) -> Iterator[None]:
-    import duckdb
+    with needing("duckdb"):
+        import duckdb
 
     try:
         yield
@@ -184,11 +187,9 @@ def _refused_by_duckdb(source: DuckDBTable) -> Iterator[None]:
 @contextmanager
 def _refused_by_postgres(source: PostgresTable) -> Iterator[None]:
     """Report failures by their type only: the server's message may repeat values of rows, or the password."""
-    try:
+    with needing("postgres"):
+        import adbc_driver_postgresql.dbapi  # noqa: F401, I001 - the package that the extra names, first
         import adbc_driver_manager
-        import adbc_driver_postgresql.dbapi  # noqa: F401
-    except ImportError:
-        raise InputError("PostgreSQL needs its driver. Install it: pip install 'scumble[postgres]'.") from None
 
     shown = _without_password(source.address)
     try:

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from scumble.errors import InputError
+from scumble.installation import needing
 from scumble.model.raw_value import canonical
 from scumble.sources.object_column import object_batch
 from scumble.sources.source import RowProgress, Source
@@ -96,12 +97,8 @@ class Spreadsheet:
 @contextmanager
 def _refused(source: Spreadsheet) -> Iterator[None]:
     """Report failures without the messages of the library, which may repeat the content of the file."""
-    try:
+    with needing("excel"):
         from python_calamine import CalamineError, PasswordError, WorksheetNotFound
-    except ImportError:
-        raise InputError(
-            "Spreadsheets need the library python-calamine. Install it: pip install 'scumble[excel]'."
-        ) from None
     try:
         yield
     except WorksheetNotFound:

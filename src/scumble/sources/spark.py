@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from scumble.errors import InputError, ScumbleError
+from scumble.installation import missing_sentence, needing
 from scumble.model.dialect import Dialect
+from scumble.settings import setting
 from scumble.sources.source import RowProgress
 from scumble.sources.spark_batches import SparkBatches, kind_of_failure
 from scumble.sources.spark_csv import SparkCSV, spark_csv
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType
 
-MASTER = "SCUMBLE_SPARK_MASTER"
-INSTALL = "Install what it needs: pip install 'scumble[spark]', and Java 17 (Debian: openjdk-17-jre-headless)."
 SETTINGS = {
     "spark.log.level": "OFF",  # Spark's log would show rows that it cannot parse
     "spark.sql.caseSensitive": "true",
@@ -43,11 +43,9 @@ def session() -> "SparkSession":
     """The running session, or a new one."""
     # Spark warns about untested versions of pandas even if pandas is not used.
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-    try:
+    with needing("spark"):
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
-    except ImportError as error:
-        raise InputError(f"The engine spark is not installed. {INSTALL}") from error
     running = SparkSession.getActiveSession()
     if running is not None:
         return running
@@ -55,12 +53,13 @@ def session() -> "SparkSession":
     builder = SparkSession.builder.appName("scumble")
     for key, value in SETTINGS.items():
         builder = builder.config(key, value)
-    if os.environ.get(MASTER):
-        builder = builder.master(os.environ[MASTER])
+    master = setting("spark-master")
+    if master:
+        builder = builder.master(master)
     try:
         return builder.getOrCreate()
     except PySparkException as error:
-        raise ScumbleError(f"Spark did not start. {INSTALL}") from error
+        raise ScumbleError(f"Spark did not start. {missing_sentence('spark')}") from error
 
 
 @dataclass(frozen=True, kw_only=True)

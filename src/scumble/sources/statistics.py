@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from scumble.errors import InputError
+from scumble.installation import needing
 from scumble.model.raw_value import ValueKind, canonical
 from scumble.sources.object_column import OFF_DOMAIN, object_column
 from scumble.sources.source import RowProgress, Source
@@ -176,12 +177,8 @@ def stata_encoding(path: Path) -> str:
 @contextmanager
 def _refused(path: Path) -> Iterator[None]:
     """Report failures without the messages of the library, which may repeat the content of the file."""
-    try:
+    with needing("statistics"):
         from pyreadstat import PyreadstatError, ReadstatError
-    except ImportError:
-        raise InputError(
-            "Files of Stata, SPSS and SAS need the library pyreadstat. Install it: pip install 'scumble[statistics]'."
-        ) from None
     try:
         yield
     except (PyreadstatError, ReadstatError, OSError, UnicodeError):

@@ -32,6 +32,8 @@ MODES = [
     (DiffGenMethod(), {"leaves": True}),
     (DiffGenMethod(), {"rounds": 2, "score": "accuracy"}),
     (DiffGenMethod(), {"rounds": 2, "score": "max"}),
+    (DiffGenMethod(), {"detail": "yes", "score": "accuracy"}),
+    (DiffGenMethod(), {"detail": "yes", "score": "accuracy", "records": 40_000}),
 ]
 
 

@@ -10,7 +10,6 @@ from scumble.joint.protocol.arithmetic import ReplicatedArithmetic
 from scumble.joint.protocol.circuits import (
     add_planes,
     bit_planes,
-    first_largest,
     is_greater,
     is_negative,
     maximum_words,
@@ -72,17 +71,6 @@ def test_words_and_their_digits(
     }
     for result in results:
         assert result == expected
-
-
-@EVERY_ROLES
-@pytest.mark.parametrize("size", [1, 2, 3, 8, 9, 21])
-def test_the_first_of_the_largest(roles: Roles, size: int) -> None:
-    # Few different values, so that ties are almost certain.
-    values = np.random.default_rng(size).integers(0, 3, size).astype(np.uint32)
-    results, _ = with_sharing(
-        roles, lambda s, party: first_largest(s, digits(s, shared_by_first_owner(s, party, values), 3), size)
-    )
-    assert set(results) == {int(values.argmax())}
 
 
 @pytest.mark.parametrize("roles", ALL_ROLES, ids=roles_id)

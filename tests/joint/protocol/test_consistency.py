@@ -12,11 +12,14 @@ from joint_threads import FIVE, SUBMITTING, THREE, EndingMesh, keys_from, roles_
 from scumble.auditing.laws.queries import engine_of
 from scumble.errors import ScumbleError
 from scumble.files.schema_file import parse_schema
-from scumble.joint.holder import JointHolder, MemoryAnswerLog, joint_plan
+from scumble.joint.answers import MemoryAnswerLog
+from scumble.joint.holder import JointHolder
 from scumble.joint.network.mesh import LocalMesh
+from scumble.joint.planning import joint_plan
 from scumble.joint.protocol.consistency import Consistency, PartiesDiffer, parties_that_differ
+from scumble.joint.protocol.ring import UnsignedArray
 from scumble.joint.protocol.roles import Roles
-from scumble.joint.protocol.sharing import Shares, Sharing, UnsignedArray
+from scumble.joint.protocol.sharing import Shares, Sharing
 from scumble.joint.session.content_digest import content_digest
 from scumble.joint.session.resume import wait_for_all
 from scumble.methods.diffgen import together

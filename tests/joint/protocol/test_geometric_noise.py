@@ -25,6 +25,7 @@ from scumble.joint.protocol.geometric_noise import (
     geometric_law,
     law_with_precision,
 )
+from scumble.joint.protocol.lockstep import run
 from scumble.joint.protocol.roles import Roles
 from scumble.joint.protocol.sharing import Shares, Sharing
 from scumble.joint.simulated import PlainArithmetic
@@ -141,7 +142,7 @@ def test_noise_beyond_the_precision_is_refused() -> None:
 def opened_noise(roles: Roles, law: GeometricLaw, size: int, **more: Any) -> list[int]:
     def act(sharing: Sharing, party: int) -> list[int]:
         del party
-        return words_from_planes(sharing.open(noise_digits(sharing, law, size)), size).tolist()
+        return words_from_planes(sharing.open(run(sharing, noise_digits(sharing, law, size))), size).tolist()
 
     results, _ = with_sharing(roles, act, **more)
     assert all(result == results[0] for result in results)
@@ -189,8 +190,8 @@ def test_noise_that_ignores_one_component_is_detected() -> None:
 def given_the_other_keys(roles: Roles, law: GeometricLaw, number: int, kind: type[Sharing]) -> Counter[int]:
     """The first noise value for many keys of one component, with the other keys fixed."""
     drawn: Counter[int] = Counter()
-    for run in range(250):
-        fresh = hashlib.sha256(repr((number, run)).encode()).digest()
+    for attempt in range(250):
+        fresh = hashlib.sha256(repr((number, attempt)).encode()).digest()
         keys = keys_from("fixed", roles)
         for each in keys:
             if number in each.component:
@@ -283,7 +284,9 @@ def test_the_selection_is_the_argmax_of_scores_plus_the_noise_of_the_step(roles:
             chosen = arithmetic.noisy_argmax(arithmetic.input(own, 20), law=law, bits=16)
             arithmetic.begin(step)
             arithmetic.input(own, 20)
-            noise = words_from_planes(sharing.open(noise_digits(sharing, law, len(line))), len(line)).astype(np.int64)
+            noise = words_from_planes(
+                sharing.open(run(sharing, noise_digits(sharing, law, len(line)))), len(line)
+            ).astype(np.int64)
             order = sharing.public_permutation(len(line))
             pairs.append((chosen, int(order[(line[order] + noise).argmax()])))
         return pairs

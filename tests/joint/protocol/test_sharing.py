@@ -28,9 +28,10 @@ from scumble.joint.network.mesh import LocalMesh
 from scumble.joint.protocol.arithmetic import ReplicatedArithmetic
 from scumble.joint.protocol.consistency import PartiesDiffer
 from scumble.joint.protocol.geometric_noise import law_with_precision
+from scumble.joint.protocol.ring import UnsignedArray
 from scumble.joint.protocol.roles import Roles
 from scumble.joint.protocol.session_keys import SessionKeys, exchange_keys
-from scumble.joint.protocol.sharing import DIGEST_BYTES, Shape, Shares, Sharing, UnsignedArray
+from scumble.joint.protocol.sharing import DIGEST_BYTES, Shape, Shares, Sharing
 from scumble.privacy.noise import secret_key
 
 EVERY_ROLES = pytest.mark.parametrize("roles", ALL_ROLES, ids=roles_id)

@@ -9,7 +9,7 @@ from joint_threads import THREE
 
 from scumble.auditing.laws.queries import engine_of
 from scumble.files.schema_file import parse_schema
-from scumble.joint.holder import joint_plan
+from scumble.joint.planning import joint_plan
 from scumble.joint.session.content_digest import content_digest
 from scumble.joint.simulated import simulated_holder
 from scumble.methods.diffgen.method import DiffGenMethod

@@ -10,8 +10,9 @@ import pytest
 from joint_threads import THREE
 
 from scumble.errors import CheckError, InputError, ScumbleError
-from scumble.joint.holder import MemoryAnswerLog
+from scumble.joint.answers import MemoryAnswerLog
 from scumble.joint.network.mesh import LocalMesh
+from scumble.joint.protocol.session_keys import SessionKeys
 from scumble.joint.session.resume import catch_up, establish_keys, exchange_status
 from scumble.joint.session.state import State, answers_so_far, open_state
 from scumble.joint.session.transcript import Transcript, TranscriptSummary, compare_transcripts, read_transcript
@@ -249,6 +250,30 @@ def test_another_version_does_not_use_keys_that_are_in_use(tmp_path: Path, monke
             patched.setattr(f"scumble.joint.session.resume.{changed}", other)
             errors = together(states, settle)
         assert all("Continue with the same installation" in str(error) for error in errors), changed
+
+
+def test_the_others_give_a_party_that_lost_its_disk_the_same_keys_again(tmp_path: Path) -> None:
+    found: dict[str, SessionKeys] = {}
+
+    def settle(mesh: LocalMesh, state: State) -> None:
+        found[state.folder.name] = establish_keys(mesh, state, exchange_status(mesh, state), THREE, NAMES)
+
+    states = states_of(tmp_path, (0, 0, 0))
+    assert together(states, settle) == [None, None, None]
+    before = dict(found)
+    for lost in range(3):
+        folder = tmp_path / f"{NAMES[lost]}-again-{lost}" / NAMES[lost]
+        folder.mkdir(parents=True)
+        states[lost] = State(folder, agreement=AGREEMENT, party=NAMES[lost])
+        assert together(states, settle) == [None, None, None]
+        assert found == before, "the same keys, also the one that only this party knows"
+        assert states[lost].marks.keys_id == states[(lost + 1) % 3].marks.keys_id
+        assert states[lost].marks.begun
+    for lost in (0, 1):
+        folder = tmp_path / f"both-{lost}" / NAMES[lost]
+        folder.mkdir(parents=True)
+        states[lost] = State(folder, agreement=AGREEMENT, party=NAMES[lost])
+    assert all("lost the stored state" in str(error) for error in together(states, settle))
 
 
 def states_of(tmp_path: Path, counts: tuple[int, ...], *, other: int | None = None) -> list[State]:

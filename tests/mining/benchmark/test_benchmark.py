@@ -18,8 +18,8 @@ from sklearn.tree import DecisionTreeClassifier
 from scumble.engines.coding import code_blocks
 from scumble.errors import InputError
 from scumble.files.schema_file import read_schema
-from scumble.mining.benchmark import pruning
-from scumble.mining.benchmark.classifiers import CLASSIFIERS
+from scumble.mining.benchmark import at_once, gini_tree, pruning
+from scumble.mining.benchmark.classifiers import CLASSIFIERS, USUAL
 from scumble.mining.benchmark.encoding import encode
 from scumble.mining.benchmark.sample import sample_of_counts
 from scumble.mining.benchmark.scores import (
@@ -28,10 +28,13 @@ from scumble.mining.benchmark.scores import (
     balanced_accuracy,
     class_shares,
     commonest_class,
+    distinct_rows,
     majority_accuracy,
     measures,
+    predict,
     recalls,
     score,
+    scores_of,
     weighted_predictions,
 )
 from scumble.model.grid import Grid
@@ -203,6 +206,58 @@ def test_strength_is_the_best_of_trees_grown_and_pruned_anew(seed: int) -> None:
     assert chosen == ladder[np.flatnonzero(twin <= twin.min() * (1 + 1e-9))[-1]]
 
 
+@pytest.mark.parametrize(("rows", "codes"), [(2, 3), (60, 4), (3_000, 9), (400, 100_000), (0, 40_000)])
+def test_the_grown_tree_is_that_of_scikit_learn_node_by_node(rows: int, codes: int) -> None:
+    """Small domains give many ties and constant features, large ones are sorted. Every number is the same float."""
+    for seed in range(4):
+        generator = np.random.default_rng([rows, codes, seed])
+        number = rows or 2_000
+        features = generator.integers(0, [codes, 3, max(codes // 2, 2), 1], (number, 4)).astype(np.float32)
+        labels = np.where(generator.random(number) < 0.3, generator.integers(0, 3, number), features[:, 1])
+        counts = generator.integers(0, 5, number) if number > 2 else np.ones(2, dtype=np.int64)
+        table = pruning.DistinctRows(features=features, labels=labels.astype(np.int64), counts=counts, classes=3)
+        grown = pruning.fit_tree(table, counts)
+        here = counts > 0
+        twin = DecisionTreeClassifier(criterion="gini", random_state=pruning.FIXED_STATE)
+        twin.fit(features[here], table.labels[here], sample_weight=counts[here])
+        inner = twin.tree_.children_left >= 0
+        for name in ("children_left", "children_right", "impurity", "weighted_n_node_samples"):
+            assert np.array_equal(getattr(grown, name), getattr(twin.tree_, name)), (name, seed)
+        assert np.array_equal(grown.feature[inner], twin.tree_.feature[inner])
+        assert np.array_equal(grown.threshold[inner], twin.tree_.threshold[inner])
+        assert np.array_equal(gini_tree.CartTree.apply(grown, features), twin.apply(features))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pruning_from_the_bottom_up_keeps_the_subtree_of_scikit_learn(seed: int) -> None:
+    """The twin removes the weakest branch again and again, as `ccp_alpha` does. Every probability is the same float."""
+    schema = schema_of(YEARS, JOB, YEARS, classes=3)
+    codes, generator = drawn(schema, 400, seed)
+    labels = np.where(generator.random(400) < 0.6, codes[:, 0] > 2, generator.integers(0, 3, 400))
+    rows = distinct_rows(Sample(codes=codes, labels=labels.astype(np.int64)), schema)
+    grown = pruning.fit_tree(rows, rows.counts)
+    sizes = set()
+    for strength in pruning.candidate_strengths(int(rows.counts.sum())):
+        twin = DecisionTreeClassifier(criterion="gini", ccp_alpha=strength, random_state=pruning.FIXED_STATE)
+        twin.fit(rows.features, rows.labels, sample_weight=rows.counts)
+        pruned = pruning.prune(grown, float(strength))
+        assert np.array_equal(pruned.predict_proba(rows.features), twin.predict_proba(rows.features))
+        assert pruned.leaves == twin.get_n_leaves()
+        sizes.add(pruned.leaves)
+    assert len(sizes) > 10
+
+
+def test_scores_do_not_depend_on_how_many_threads_train(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes, generator = drawn(SCHEMA, 2_000, 7)
+    train, seen = Sample(codes=codes, labels=generator.integers(0, 3, 2_000)), list[tuple[int, int]]()
+    alone = score(train, TEST, SCHEMA, classifiers=CLASSIFIERS)
+    monkeypatch.setattr(at_once, "LEAST_ROWS", 1)
+    monkeypatch.setattr(at_once, "all_cores", lambda: 3)
+    predicted = predict(train, TEST, SCHEMA, classifiers=CLASSIFIERS, progress=lambda *each: seen.append(each))
+    assert scores_of(predicted, train, TEST, SCHEMA) == alone
+    assert sorted(seen) == [(job, 8) for job in range(1, 9)]
+
+
 # Scores
 
 
@@ -293,7 +348,8 @@ def test_calibrated_probabilities_keep_a_rare_class_only_if_they_are_weighted() 
 def test_weights_are_repetitions_and_order_is_nothing(train: Sample, test: Sample, shuffler: object) -> None:
     order = np.arange(int(train.counts.sum()))
     shuffler.shuffle(order)  # type: ignore[attr-defined]
-    weighted, written_out = score(train, test, SCHEMA), score(expanded(train, order), expanded(test), SCHEMA)
+    tables = (train, test), (expanded(train, order), expanded(test))
+    weighted, written_out = (score(*each, SCHEMA, classifiers=CLASSIFIERS) for each in tables)
     assert weighted["pruning"] == written_out["pruning"]
     for name in CLASSIFIERS:
         for key, value in weighted[name].items():
@@ -323,7 +379,7 @@ def test_a_planted_rule_is_found() -> None:
     assert found["pruning"]["leaves"] == 3
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize("name", USUAL)
 def test_a_release_of_a_few_heavy_cells_teaches_what_it_says(name: str) -> None:
     """Eighteen cells of 250 records each: a limit on the rows in a leaf that overlooks weights would learn nothing."""
     schema = schema_of(YEARS, JOB)
@@ -397,7 +453,7 @@ TEST = tiny([(0, 0, 0), (1, 1, 0), (2, 2, 1), (3, 0, 2)])
     ],
 )
 def test_training_without_two_classes_predicts_a_constant(train: Sample, accuracy: float) -> None:
-    found = score(train, TEST, SCHEMA)
+    found = score(train, TEST, SCHEMA, classifiers=CLASSIFIERS)
     for name in CLASSIFIERS:
         assert (found[name]["accuracy"], found[name]["auc"]) == (accuracy, 0.5)
         assert found[name]["balanced_accuracy"] == found[name]["balanced_accuracy_weighted"] == pytest.approx(1 / 3)
@@ -411,7 +467,7 @@ def test_training_without_two_classes_predicts_a_constant(train: Sample, accurac
 
 @pytest.mark.parametrize("train", [tiny([(0, 0, 0), (5, 0, 1)]), tiny([(2, 2, 1), (2, 2, 0)], [3, 1])])
 def test_two_records_or_one_cell_are_enough_to_train(train: Sample) -> None:
-    found = score(train, TEST, SCHEMA)
+    found = score(train, TEST, SCHEMA, classifiers=CLASSIFIERS)
     assert all(0 <= found[name][key] <= 1 for name in CLASSIFIERS for key in ("accuracy", "auc"))
 
 
@@ -419,7 +475,7 @@ def test_a_class_that_training_never_saw_is_never_predicted() -> None:
     codes, _ = drawn(SCHEMA, 200, seed=8)
     train = Sample(codes=codes, labels=(codes[:, 0] > 2) * 2)
     test = Sample(codes=codes, labels=codes[:, 1])
-    found = score(train, test, SCHEMA)
+    found = score(train, test, SCHEMA, classifiers=CLASSIFIERS)
     for name in CLASSIFIERS:
         assert found[name]["accuracy"] == pytest.approx(np.mean(train.labels == test.labels))
         assert 0 < found[name]["auc"] < 1

@@ -326,7 +326,7 @@ def test_a_tree_can_be_looked_at(tmp_path: Path) -> None:
     text = tree.export_text()
     assert text == tree_text(tree.model_)
     assert text.count("%)") == tree.model_.leaves
-    assert "kind in {a, b, c}" in text and "x < " in text
+    assert "kind not in {d}" in text and "x < " in text
     draw_tree(tree.model_, tmp_path / "tree.svg")
     drawn = (tmp_path / "tree.svg").read_text("utf-8")
     assert drawn.startswith("<?xml") and "</svg>" in drawn

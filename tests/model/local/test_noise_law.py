@@ -1,6 +1,7 @@
 """The laws of local noise on whole numbers: every promise of epsilon is checked on all inputs and outcomes."""
 
 import math
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
@@ -188,6 +189,17 @@ def channels() -> st.SearchStrategy[Channel]:
 
 
 @given(channel=channels(), data=st.data())
+def test_one_report_is_that_of_the_array(channel: Channel, data: st.DataObject) -> None:
+    """Words at the ends of the law, between them, and around every end of an additive one."""
+    ends = [0, *(np.cumsum(channel.weights)[:-1].tolist() if isinstance(channel, AdditiveChannel) else [])]
+    near = st.sampled_from(ends).flatmap(lambda end: st.sampled_from([max(end - 1, 0), end, min(end + 1, TOTAL - 1)]))
+    words = data.draw(st.lists(st.integers(0, TOTAL - 1) | near | st.just(TOTAL - 1), min_size=1, max_size=20))
+    codes = data.draw(st.lists(st.integers(0, channel.inputs - 1), min_size=len(words), max_size=len(words)))
+    found = channel.apply(np.array(codes), np.array(words, dtype=np.int64)).tolist()
+    assert [channel.report(code, word) for code, word in zip(codes, words, strict=True)] == found
+
+
+@given(channel=channels(), data=st.data())
 def test_transitions_are_the_exact_law_averaged_over_intervals(channel: Channel, data: st.DataObject) -> None:
     def edges(size: int) -> np.ndarray:
         inner = data.draw(st.sets(st.integers(1, size - 1)) if size > 1 else st.just(set()))
@@ -228,3 +240,14 @@ def test_the_midpoint_kernel_is_the_density_between_middles() -> None:
     kernel = midpoint_transition(channel, np.arange(0, 101, 10), bins)
     assert kernel[12, 0] == pytest.approx(norm.pdf(0, scale=20), rel=1e-3)
     assert kernel[16, 0] == pytest.approx(norm.pdf(40, scale=20), rel=1e-3)
+
+
+@given(channel=channels(), gap=st.booleans())
+def test_possible_reports_are_those_that_have_a_weight(channel: Channel, gap: bool) -> None:
+    if gap and isinstance(channel, AdditiveChannel) and channel.reach > 1:
+        # Noise with holes: only the two ends and the middle.
+        weights = np.zeros_like(channel.weights)
+        weights[[0, channel.reach, -1]] = [1, TOTAL - 2, 1]
+        channel = replace(channel, weights=weights)
+    wanted = (np.array(outcome_weights(channel), dtype=object) > 0).any(axis=0)
+    assert (channel.possible == wanted).all()

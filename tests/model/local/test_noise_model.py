@@ -83,13 +83,27 @@ def test_retaining_leaves_the_requested_number_of_categories_possible(share: Fra
         assert randomizer.probability >= Fraction(1, size)
 
 
-def test_the_sentence_of_a_category_states_a_probability_and_possible_categories() -> None:
+def test_the_sentence_of_a_category_states_the_probability_of_a_true_report() -> None:
     model = for_privacy(SCHEMA, privacy="50%", truthful=["level"])
     assert isinstance(model.guarantee, IntervalPrivacy)
     assert model.guarantee.categories["ward"][0] == 10
-    assert "a report states the true ward with probability" in model.guarantee.sentence
-    assert "which leaves 5 of 10 categories possible at 95 % confidence" in model.guarantee.sentence
+    probability = float(model.guarantee.categories["ward"][1])
+    told = f"a report states the true category of ward with probability {probability:g}, and otherwise another one."
+    assert model.guarantee.sentence.endswith(told)
+    assert "which leaves 5 of 10 categories possible at 95 % confidence" in model.guarantee.earlier_sentences[0]
     assert from_json(to_json(model.guarantee)) == model.guarantee
+
+
+def test_categories_with_one_probability_share_a_clause() -> None:
+    level = Fraction(95, 100)
+    guarantee = IntervalPrivacy(
+        intervals={"sex": (level, Fraction(11, 6)), "age": (level, Fraction(80)), "ward": (level, Fraction(6))},
+        categories={"sex": (2, Fraction(7, 10)), "ward": (7, Fraction(7, 10))},
+    )
+    assert guarantee.sentence.endswith(
+        "age lies in an interval of width 80 at 95 % confidence; a report states the true category of sex, ward with "
+        "probability 0.7 each, and otherwise another one."
+    )
 
 
 def test_full_privacy_of_a_category_is_refused() -> None:

@@ -20,6 +20,7 @@ from scumble.reproductions.microaggregation.figures import (
     figure_4,
     figure_5_or_6,
     judged_claims,
+    noise_shares,
 )
 from scumble.reproductions.microaggregation.violation import (
     Verdict,
@@ -43,6 +44,19 @@ def test_the_figures_of_the_paper_hold_on_census(data_folder: Path) -> None:
     judged = judged_claims(lines, len(table.codes))
     assert len(judged) == 1 + 2 * 6
     assert all(judged.values()), [claim for claim, holds in judged.items() if not holds]
+    shares = noise_shares(lines)
+    assert set(shares) == {(method, epsilon) for method in ("i-mdav", "s-mdav") for epsilon in ("0.1", "1")}
+    assert all(low > 0.5 for low, _ in shares.values()), "noise, not microaggregation, dominates the loss"
+
+
+def test_the_share_of_noise_is_what_exceeds_the_loss_of_the_groups() -> None:
+    lines = [
+        FigurePoint(dataset="invented", method="mdav", k=2, il1s=1.0, clamped=1.0),
+        FigurePoint(dataset="invented", method="mdav", k=5, il1s=3.0, clamped=3.0),
+        FigurePoint(dataset="invented", method="s-mdav", k=2, epsilon="1", il1s=10.0, clamped=1.0),
+        FigurePoint(dataset="invented", method="s-mdav", k=5, epsilon="1", il1s=4.0, clamped=1.0),
+    ]
+    assert noise_shares(lines) == {("s-mdav", "1"): (0.25, 0.9)}
 
 
 def test_figure_4_holds_on_eia(data_folder: Path) -> None:

@@ -25,12 +25,14 @@ def check_transcripts(
     *,
     schema: Schema | str | Path | None = None,
     transcripts: int = 1_000,
+    seconds: float | None = None,
     progress: Progress | None = None,
     **parameters: Any,
 ) -> TranscriptFinding:
     """Compare this many transcripts of a method, first on chosen pairs of neighbouring tables, then on random ones.
 
-    Without `schema` the tables have a small built-in one. No private data is read, and no ledger is charged.
+    With `seconds`, no further transcript is begun after that time. Without `schema` the tables have a small built-in
+    one. No private data is read, and no ledger is charged.
     """
     if transcripts < 1:
         raise InputError(f"The number of transcripts is {transcripts}. Give 1 or more.")
@@ -41,4 +43,4 @@ def check_transcripts(
     public = served_schema(chosen, settings) if schema is None else schema_of(schema)
     check = TranscriptCheck(CentralExecution(method=chosen, schema=public, parameters=settings))
     pairs = chain(candidate_pairs(chosen, public, settings), random_pairs(public, simulation()))
-    return check.check(pairs, transcripts=TRANSCRIPTS_PER_PAIR, at_most=transcripts, progress=progress)
+    return check.check(pairs, transcripts=TRANSCRIPTS_PER_PAIR, at_most=transcripts, seconds=seconds, progress=progress)

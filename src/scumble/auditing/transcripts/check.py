@@ -6,6 +6,8 @@ a function of the outcomes: both runs must make the same draws and the same rele
 privacy the exact rho of every answer is compared with its price instead: no outcome has the largest loss.
 """
 
+import math
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -117,9 +119,12 @@ class TranscriptCheck:
         *,
         transcripts: int = 4,
         at_most: int | None = None,
+        seconds: float | None = None,
         progress: Progress | None = None,
     ) -> TranscriptFinding:
-        """Compare `transcripts` transcripts on each pair, `at_most` in total, until one violates the guarantee."""
+        """Compare `transcripts` transcripts on each pair, `at_most` in total, until one violates the guarantee or, with
+        `seconds`, until so much time has passed."""
+        ends = math.inf if seconds is None else time.monotonic() + seconds
         compared, largest, share, violation = 0, Fraction(0), Fraction(0), ""
         each = ((pair, loss) for pair in pairs for loss in self.comparisons(shuffled(pair, self._random), transcripts))
         for pair, comparison in islice(each, at_most):
@@ -132,6 +137,7 @@ class TranscriptCheck:
             violation = comparison.violation(self._limit, "epsilon" if self.delta is None else "rho")
             if violation:
                 violation = f"{violation} {pair.words(self._execution.schema)}."
+            if violation or time.monotonic() > ends:
                 break
         return TranscriptFinding(
             name=self._execution.name,

@@ -14,7 +14,9 @@ from functools import cached_property
 from scumble.auditing.transcripts.noise_laws import NoiseLaw, NoiseMechanism
 from scumble.auditing.transcripts.observed_draws import DrawTap
 from scumble.auditing.transcripts.transcript import Transcribing
-from scumble.joint.holder import MemoryAnswerLog, SecretHolder, joint_plan
+from scumble.joint.answers import MemoryAnswerLog
+from scumble.joint.holder import SecretHolder
+from scumble.joint.planning import joint_plan
 from scumble.joint.protocol.geometric_noise import GeometricLaw
 from scumble.joint.protocol.roles import Roles
 from scumble.joint.protocol.sharing import Shares

@@ -5,13 +5,15 @@ from typing import Any, TypeVar
 from scumble.errors import MalformedEntry
 from scumble.files.kinds.blurred import BLURRED
 from scumble.files.kinds.cells import CELLS
+from scumble.files.kinds.classifier import CLASSIFIER
+from scumble.files.kinds.generalized import GENERALIZED
 from scumble.files.kinds.kind import ReleaseKind
 from scumble.files.kinds.records import RECORDS
 from scumble.model.release import Release
 
 R = TypeVar("R", bound=Release)
 
-KINDS: tuple[ReleaseKind[Any], ...] = (CELLS, RECORDS, BLURRED)
+KINDS: tuple[ReleaseKind[Any], ...] = (CELLS, RECORDS, GENERALIZED, BLURRED, CLASSIFIER)
 
 
 def kind_of(release: R) -> ReleaseKind[R]:

@@ -5,13 +5,18 @@ The table may be larger than memory. `scumble.flows.perturb` writes it into the 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 from scumble.errors import CheckError
-from scumble.files.kinds.kind import ReleaseKind
+from scumble.files.csv_tables import column_names
+from scumble.files.kinds.kind import ReleaseKind, TableColumn, label_columns
 from scumble.files.noise_file import check_noise, read_noise, write_noise
-from scumble.files.perturbed_table import published_blocks
+from scumble.files.perturbed_table import published_blocks, value_array
 from scumble.model.guarantee import IntervalPrivacy, LocalDP, persons_of
 from scumble.model.guarantee_json import to_json
 from scumble.model.local.noise_model import NoiseModel
@@ -57,6 +62,18 @@ class BlurredKind(ReleaseKind[BlurredRelease]):
     def readme_context(self, release: BlurredRelease, recommended: str) -> dict[str, Any]:
         guarantee = release.plan.guarantee
         return {"local": isinstance(guarantee, LocalDP), "persons": persons_of(guarantee)}
+
+    def table_columns(self, release: BlurredRelease) -> dict[str, list[TableColumn]]:
+        """Numbers are the lower edges of cells, as text: a missing one may be written as a word."""
+        return {"table.csv": [replace(each, labels=None) for each in label_columns(release.schema)]}
+
+    def blocks(self, release: BlurredRelease, folder: Path, name: str) -> Iterator[pa.Table]:
+        """Numbers on regular grids as numbers, as the file has them; all other values as labels."""
+        schema = release.noise.published
+        nothing = {each: np.zeros(0, dtype=np.int64) for each in schema.names}  # a table without rows has types, too
+        for block in chain([nothing], published_blocks(folder / f"{name}.csv", release.noise)):
+            columns = {each: value_array(schema[each].domain, block[each]) for each in column_names(schema)}
+            yield pa.table(columns)
 
     def noise_model(self, release: BlurredRelease) -> NoiseModel:
         return release.noise

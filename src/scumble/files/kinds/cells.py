@@ -12,7 +12,7 @@ from scumble.errors import CheckError, MalformedEntry
 from scumble.files.counts_file import check_table, counts_table, read_counts, rows_table, write_counts, write_table
 from scumble.files.csv_tables import arrow_table, column_names, read_rows, write_rows
 from scumble.files.kinds.documents import read_documents, write_documents
-from scumble.files.kinds.kind import ReleaseKind
+from scumble.files.kinds.kind import INTEGER, NUMBER, ReleaseKind, TableColumn, label_columns, number_columns
 from scumble.files.measured_tables import cells_table, detail_tables, listed_tables
 from scumble.files.report.attributes import described_attributes
 from scumble.files.report.cells import ROUNDINGS, cell_contents
@@ -156,6 +156,16 @@ class CellsKind(ReleaseKind[CellRelease]):
         measured = measured_detail(release)
         if measured.unlearnable and measured.learned is not None:
             yield measured.learned
+
+    def table_columns(self, release: CellRelease) -> dict[str, list[TableColumn]]:
+        labels = label_columns(release.schema)
+        counts = [
+            TableColumn(name="count", type=INTEGER, meaning="The count as a non-negative whole number."),
+            TableColumn(name="measured", type=NUMBER, meaning="The noisy count, signed and unbiased; use it for sums."),
+            TableColumn(name="variance", type=NUMBER, meaning="The variance of the noise in measured."),
+        ]
+        columns = {"counts.csv": [*labels, *counts], "table.csv": labels}
+        return columns if release.fine is None else {**columns, "fine.csv": number_columns(release.fine.schema)}
 
     def measured_tables(self, release: CellRelease) -> tuple[MeasuredTable, ...]:
         public = release.schema if release.fine is None else release.fine.schema

@@ -10,7 +10,7 @@ import pyarrow as pa
 from scumble.errors import CheckError
 from scumble.files.csv_tables import arrow_table, column_names, read_rows, write_rows
 from scumble.files.kinds.documents import read_documents, write_documents
-from scumble.files.kinds.kind import ReleaseKind
+from scumble.files.kinds.kind import ReleaseKind, TableColumn, number_columns
 from scumble.files.measured_tables import listed_tables
 from scumble.model.grid import Grid
 from scumble.model.guarantee import ApproxDP, JointDP, PureDP
@@ -29,6 +29,7 @@ class RecordsKind(ReleaseKind[RecordRelease]):
     loader = "load_records"
     report_template = "records.html"
     readme_template = "records.md"
+    numbers_start_cells = False  # averages, or drawn anywhere in their range
 
     def write(
         self, release: RecordRelease, folder: Path, *, table: bool, progress: RowProgress | None
@@ -72,6 +73,9 @@ class RecordsKind(ReleaseKind[RecordRelease]):
 
     def size(self, release: RecordRelease) -> dict[str, int]:
         return {"records": release.records}
+
+    def table_columns(self, release: RecordRelease) -> dict[str, list[TableColumn]]:
+        return {"table.csv": number_columns(release.schema)}
 
     def measured_tables(self, release: RecordRelease) -> tuple[MeasuredTable, ...]:
         return listed_tables(release.documents, release.schema)

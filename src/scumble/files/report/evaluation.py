@@ -4,7 +4,7 @@ It shows what the JSON object of the evaluation says. It is computed from raw ro
 folder.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from markupsafe import Markup, escape
@@ -14,6 +14,8 @@ from scumble.files.report.text import environment, percent
 
 WAYS = {"one_way": "one attribute", "two_way": "two attributes", "three_way": "three attributes"}
 WITH_CLASS = "two and the class"
+TITLES = {"boosting": "boosting", "tree": "tree", "c45": "C4.5"}
+"""The names of the classifiers. Where there is room for one only, the first that was trained is shown."""
 MOST_BARS = 6
 """The most bars of a categorical attribute; all other values share the last."""
 HEIGHT = 56
@@ -41,6 +43,8 @@ def evaluation_page(result: Mapping[str, Any], *, method: str, guarantee: str) -
             fidelity=fidelity,
             distances=_distances(fidelity),
             classifiers=_classifiers(result),
+            shown=shown_classifier((*result, *(name for each in result.get("targets", {}).values() for name in each))),
+            titles=TITLES,
             targets=[_target(text, each) for text, each in result.get("targets", {}).items()],
             attributes=[multiple(each) for each in fidelity["attributes"]],
             first=FIRST_ATTRIBUTES,
@@ -51,6 +55,12 @@ def evaluation_page(result: Mapping[str, Any], *, method: str, guarantee: str) -
             bar=_distance_bar,
         )
     )
+
+
+def shown_classifier(names: Iterable[str]) -> str:
+    """The classifier whose accuracy is shown where there is room for one only."""
+    known = set(names)
+    return next((name for name in TITLES if name in known), "boosting")
 
 
 class _Distance(NamedTuple):
@@ -114,9 +124,9 @@ class _Classifier(NamedTuple):
 
 def _classifiers(result: Mapping[str, Any]) -> list[_Classifier]:
     """The scores of the class, or none if there is no class or no test rows."""
-    found = [_Classifier(f"{name} on the release", result[name]) for name in ("tree", "boosting") if name in result]
+    found = [_Classifier(f"{title} on the release", result[name]) for name, title in TITLES.items() if name in result]
     raw = result.get("raw", {})
-    found += [_Classifier(f"{name} on the raw rows", raw[name]) for name in ("tree", "boosting") if name in raw]
+    found += [_Classifier(f"{title} on the raw rows", raw[name]) for name, title in TITLES.items() if name in raw]
     return [*found, _Classifier("always the commonest class", result["commonest"])] if found else []
 
 
@@ -132,7 +142,7 @@ class _Target(NamedTuple):
 
 
 def _target(text: str, each: Mapping[str, Any]) -> _Target:
-    best = "boosting" if "boosting" in each else "tree"
+    best = shown_classifier(each)
     return _Target(
         name=each["predicted"] or text,
         classes=len(each["classes"]),

@@ -14,6 +14,7 @@ from scumble.model.guarantee import ApproxDP, JointDP, PureDP, Unit, persons_of
 from scumble.model.plan import Spend
 from scumble.model.release import Release
 from scumble.model.spend import budget_of
+from scumble.model.suspicion import belief
 
 SUSPICIONS = (0.01, 0.1, 0.5, 0.9)
 YARDSTICKS = (Fraction(1, 10), Fraction(1), Fraction(3), Fraction(10))
@@ -36,37 +37,33 @@ def promise(release: Release, receipt: Mapping[str, str]) -> dict[str, Any]:
         "one_row": _total(release),
         "spent": release.plan.for_persons(_total(release)),
         "replace": release.plan.unit is Unit.REPLACE,
-        "even": _belief(epsilon, 0.5),
-        "beliefs": [_belief(epsilon, suspicion) for suspicion in SUSPICIONS],
-        "yardsticks": [(each, _belief(each, 0.5)) for each in YARDSTICKS],
+        "even": belief(epsilon),
+        "beliefs": [drawn_belief(epsilon, suspicion) for suspicion in SUSPICIONS],
+        "yardsticks": [(each, belief(each)) for each in YARDSTICKS],
         "factor": _factor(epsilon),
         "spends": list(_spends(release)),
-        "account": _belief(parse_fraction(receipt["spent"]), 0.5) if "spent" in receipt else None,
+        "account": belief(parse_fraction(receipt["spent"])) if "spent" in receipt else None,
     }
 
 
-class _Belief(NamedTuple):
-    """A suspicion, as a probability, and its worst-case range after seeing the release."""
+class DrawnBelief(NamedTuple):
+    """A suspicion with its range, and the range as a drawing."""
 
     before: float
     lowest: float
     highest: float
-
-    @property
-    def bar(self) -> Markup:
-        return drawing(
-            f"From {percent(self.before)} down to {percent(self.lowest)} or up to {percent(self.highest)}",
-            box("rail", 0, 1, top=6, height=2),
-            box("range", self.lowest, self.highest - self.lowest, top=3, height=8),
-            line(self.before, self.before, top=0, bottom=14),
-        )
+    bar: Markup
 
 
-def _belief(epsilon: Fraction, suspicion: float) -> _Belief:
-    """Bayes' rule with a likelihood ratio between e^-eps and e^eps. It uses e^-eps only, which cannot overflow."""
-    shrink, doubt = math.exp(-float(epsilon)), 1 - suspicion
-    lowest = suspicion * shrink / (suspicion * shrink + doubt)
-    return _Belief(before=suspicion, lowest=lowest, highest=suspicion / (suspicion + doubt * shrink))
+def drawn_belief(epsilon: Fraction, suspicion: float) -> DrawnBelief:
+    before, lowest, highest = belief(epsilon, suspicion)
+    bar = drawing(
+        f"From {percent(before)} down to {percent(lowest)} or up to {percent(highest)}",
+        box("rail", 0, 1, top=6, height=2),
+        box("range", lowest, highest - lowest, top=3, height=8),
+        line(before, before, top=0, bottom=14),
+    )
+    return DrawnBelief(before, lowest, highest, bar)
 
 
 def _factor(epsilon: Fraction) -> str:

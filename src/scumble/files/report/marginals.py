@@ -20,12 +20,13 @@ from scumble.files.report.attributes import label_of
 from scumble.files.report.detail import measured_entries, names_of
 from scumble.files.report.svg import box, drawing, line
 from scumble.files.report.text import percent
+from scumble.model.coded_columns import CodedColumns
 from scumble.model.counts import Floats, Integers
 from scumble.model.fine_rows import FINE_ROWS_EACH
 from scumble.model.grid import Grid
-from scumble.model.release import CellRelease
+from scumble.model.release import CellRelease, FineRows
 from scumble.model.schema import Attribute
-from scumble.model.values import Column, codes_within
+from scumble.model.values import codes_within
 
 DEVIATIONS_95 = 1.96
 MOST_COLUMNS = 24
@@ -103,22 +104,26 @@ def marginals(release: CellRelease) -> list[Marginal]:
     found = []
     for attribute in fine.schema.predictors:
         measured = _measured(attribute, tables.get(attribute.name, {}), values.get(attribute.name, {}), records)
-        distinct, counts = _distinct(fine.columns[attribute.name])
-        place = np.searchsorted(measured.starts, codes_within(attribute.domain, distinct), side="right") - 1
+        codes, counts = _distinct(fine, attribute)
+        place = np.searchsorted(measured.starts, codes, side="right") - 1
         published = np.bincount(place, weights=counts, minlength=len(measured.starts)) / fine.rows
         numeric = isinstance(attribute.domain, Grid)
         found.append((_histogram if numeric else _bars)(attribute, measured, published))
     return found
 
 
-def _distinct(column: Column) -> tuple[Column, Integers]:
-    """The different values of a column and how often each occurs. Far fewer than rows, and rows may be a million."""
+def _distinct(fine: FineRows, attribute: Attribute) -> tuple[Integers, Integers]:
+    """The different codes of an attribute and how often each occurs. Far fewer than rows, which may be a million."""
+    if isinstance(fine.columns, CodedColumns):
+        times = np.bincount(fine.columns.codes[attribute.name], minlength=attribute.domain.size)
+        return np.flatnonzero(times), times[times > 0]
+    column = fine.columns[attribute.name]
     if column.dtype != np.object_:
         values: Any
         values, counts = np.unique(column, return_counts=True)
-        return values, counts
+        return codes_within(attribute.domain, values), counts
     found = Counter(column.tolist())
-    return np.array(list(found), dtype=np.object_), np.array(list(found.values()))
+    return codes_within(attribute.domain, np.array(list(found), dtype=np.object_)), np.array(list(found.values()))
 
 
 def _records(release: CellRelease) -> float:

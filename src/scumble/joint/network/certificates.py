@@ -7,11 +7,11 @@ import os
 import ssl
 import stat
 from datetime import UTC, datetime, timedelta
-from importlib.util import find_spec
 from pathlib import Path
 
 from scumble.errors import InputError
 from scumble.foreign.files import read_bytes, read_text
+from scumble.installation import is_installed, missing_sentence
 from scumble.privacy.noise import secret_key
 
 KEY_FILE = "key.pem"
@@ -51,10 +51,8 @@ def make_key(name: str, folder: Path) -> str:
 
 
 def _check_installed() -> None:
-    if find_spec("cryptography") is None:
-        raise InputError(
-            "Joint releases need the package `cryptography`. Install it with: pip install 'scumble[joint]'"
-        )
+    if not is_installed("joint"):
+        raise InputError(missing_sentence("joint"))
 
 
 def write_secret(path: Path, content: bytes) -> None:

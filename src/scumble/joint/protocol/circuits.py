@@ -14,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.joint.protocol.geometric_noise import GeometricLaw
-from scumble.joint.protocol.sharing import Shares, Sharing, UnsignedArray
+from scumble.joint.protocol.lockstep import Background, Circuit, run
+from scumble.joint.protocol.ring import UnsignedArray
+from scumble.joint.protocol.sharing import Shares, Sharing
 
 
 def bit_planes(words: UnsignedArray, width: int) -> UnsignedArray:
@@ -101,7 +103,7 @@ def _doubled(planes: Shares) -> Shares:
     return np.concatenate([np.zeros_like(planes[:, :1]), planes[:, :-1]], axis=1)
 
 
-def carry_out(sharing: Sharing, generate: Shares, propagate: Shares) -> Shares:
+def carry_out(generate: Shares, propagate: Shares) -> Circuit:
     """The carry out of the highest plane, by a binary tree over the planes. Planes are given highest first.
 
     A pair of planes generates a carry if the upper plane generates one, or if it propagates one that the lower plane
@@ -111,7 +113,7 @@ def carry_out(sharing: Sharing, generate: Shares, propagate: Shares) -> Shares:
         paired = planes - planes % 2
         upper, lower = generate[:, 0:paired:2], generate[:, 1:paired:2]
         passing, passing_below = propagate[:, 0:paired:2], propagate[:, 1:paired:2]
-        both = sharing.product(
+        both = yield (
             np.concatenate([passing, passing[:, : passing_below.shape[1]]], axis=1),
             np.concatenate([lower, passing_below], axis=1),
         )
@@ -120,19 +122,29 @@ def carry_out(sharing: Sharing, generate: Shares, propagate: Shares) -> Shares:
     return generate[:, 0]
 
 
-def is_negative(sharing: Sharing, words: Shares, width: int) -> Shares:
+def is_negative(sharing: Sharing, words: Shares, width: int, beside: Background | None = None) -> Shares:
     """Whether words in [-2^(width-1), 2^(width-1)) are negative: the highest digit of their residues."""
     first, second = two_summands(sharing, summands(sharing, words, width))
+    return run(sharing, _highest_digit(first, second), beside)
+
+
+def _highest_digit(first: Shares, second: Shares) -> Circuit:
+    """The highest digit of the sum of two numbers modulo 2^planes."""
     either = first ^ second
-    generate = sharing.product(first[:, :-1], second[:, :-1])
-    return either[:, -1] ^ carry_out(sharing, generate[:, ::-1], either[:, -2:0:-1])
+    generate = yield first[:, :-1], second[:, :-1]
+    carry = yield from carry_out(generate[:, ::-1], either[:, -2:0:-1])
+    return either[:, -1] ^ carry
 
 
 def is_greater(sharing: Sharing, left: Shares, right: Shares) -> Shares:
     """Whether the numbers on the left are greater than those on the right; both are given as planes."""
-    generate = sharing.product(left, complement(sharing, right))
-    same = complement(sharing, left ^ right)
-    return carry_out(sharing, generate[:, ::-1], same[:, :0:-1])
+
+    def circuit() -> Circuit:
+        generate = yield left, complement(sharing, right)
+        same = complement(sharing, left ^ right)
+        return (yield from carry_out(generate[:, ::-1], same[:, :0:-1]))
+
+    return run(sharing, circuit())
 
 
 def add_planes(sharing: Sharing, terms: list[Shares]) -> Shares:
@@ -157,14 +169,24 @@ def add_planes(sharing: Sharing, terms: list[Shares]) -> Shares:
     return either
 
 
-def maximum_words(sharing: Sharing, left: Shares, right: Shares, width: int) -> Shares:
+def maximum_words(
+    sharing: Sharing, left: Shares, right: Shares, width: int, beside: Background | None = None
+) -> Shares:
     """The maximum of two words, entry by entry. Their difference must lie in [-2^(width-1), 2^(width-1))."""
     difference = left - right
-    below = words_from_bit(sharing, is_negative(sharing, difference, width), left.shape[1], left.dtype)
+    negative = is_negative(sharing, difference, width, beside)
+    below = words_from_bit(sharing, negative, left.shape[1], left.dtype)
     return left - sharing.product(below, difference)
 
 
-def noise_digits(sharing: Sharing, law: GeometricLaw, size: int) -> Shares:
+def absolute_words(sharing: Sharing, words: Shares, width: int, beside: Background | None = None) -> Shares:
+    """The absolute values of words in [-2^(width-1), 2^(width-1))."""
+    negative = is_negative(sharing, words, width, beside)
+    below = words_from_bit(sharing, negative, words.shape[1], words.dtype)
+    return words - 2 * sharing.product(below, words)
+
+
+def noise_digits(sharing: Sharing, law: GeometricLaw, size: int) -> Circuit:
     """Shared digits of noise values that no coalition knows.
 
     For every digit of every value, a word of shared random bits is compared with the digit's public threshold.
@@ -175,25 +197,13 @@ def noise_digits(sharing: Sharing, law: GeometricLaw, size: int) -> Shares:
     threshold = np.repeat(bits.astype(np.uint8) * 0xFF, row, axis=1)
     below = sharing.plus_public(random & threshold, threshold)
     same = sharing.plus_public(random, threshold ^ 0xFF)
-    return carry_out(sharing, below, same[:, :-1]).reshape(len(random), law.digits, row)
+    digits = yield from carry_out(below, same[:, :-1])
+    return digits.reshape(len(random), law.digits, row)
 
 
-def first_largest(sharing: Sharing, planes: Shares, size: int) -> int:
-    """Open the index of the largest number, the first one in case of ties.
-
-    A tournament between neighbours carries every number's index along; only the winner's index is opened.
-    """
-    width = planes.shape[1]
-    place = bit_planes(np.arange(size, dtype=np.uint64), max(1, (size - 1).bit_length()))
-    places = sharing.plus_public(np.zeros((len(planes), *place.shape), dtype=np.uint8), place)
-    entries = np.concatenate([planes, places], axis=1)
-    while size > 1:
-        digits = unpack_bits(entries, size)
-        paired = size - size % 2
-        left, right = pack_bits(digits[:, :, 0:paired:2]), pack_bits(digits[:, :, 1:paired:2])
-        wins = is_greater(sharing, right[:, :width], left[:, :width])
-        swap = sharing.product(np.repeat(wins[:, np.newaxis], left.shape[1], axis=1), left ^ right)
-        winners = unpack_bits(left ^ swap, paired // 2)
-        entries = pack_bits(np.concatenate([winners, digits[:, :, paired:]], axis=2))
-        size -= paired // 2
-    return int(words_from_planes(sharing.open(entries[:, width:]), 1)[0])
+def words_from_digits(sharing: Sharing, planes: Shares, size: int, dtype: Any) -> Shares:
+    """Convert the shared digits of numbers, given as planes, to shared words."""
+    count, row = planes.shape[1:]
+    ones = words_from_bit(sharing, planes.reshape(len(planes), count * row), 8 * count * row, dtype)
+    digits = ones.reshape(len(planes), count, 8 * row)[:, :, :size]
+    return (digits << np.arange(count, dtype=dtype)[:, np.newaxis]).sum(axis=1, dtype=dtype)

@@ -3,7 +3,8 @@
 This is pseudo-random secret sharing (Cramer, Damgård, Ishai 2005). Every component of the sharing has one key, known
 only to the parties that hold the component. A submitter (an owner that does not compute) shares a further key with the
 holders of each component, for its own inputs. Keys are exchanged once and stored, so an interrupted step can be
-repeated with the same noise.
+repeated with the same noise. Every key of a party is known to some other party, or follows from keys that are, so a
+party that loses its disk gets the same keys again.
 """
 
 import hashlib
@@ -28,7 +29,8 @@ class SessionKeys:
     """One party's keys. It must keep them secret, and must not lose them before the session ends."""
 
     own: bytes
-    """Known to this party only. It keys the digests of this party's inputs."""
+    """Known to this party only. It keys the digests of this party's inputs. It follows from the keys that this party
+    has in common with each computing party alone, so no coalition without one of these can compute it."""
     component: Mapping[int, bytes]
     """Component -> its key, for every component that this party holds."""
     submission: Mapping[tuple[int, int], bytes]
@@ -87,14 +89,57 @@ def exchange_keys(roles: Roles, mesh: Mesh, context: bytes = b"") -> SessionKeys
             contributions[slot][party] = message[KEY_BYTES * place : KEY_BYTES * (place + 1)]
     keys = {slot: _combined(slot, parts) for slot, parts in contributions.items()}
     _confirm(mesh, {party: _confirmation(context, [keys[slot] for slot in common]) for party, common in shared.items()})
+    return _keys_of(roles, me, keys)
+
+
+def restore_keys(roles: Roles, mesh: Mesh, lost: int, keys: SessionKeys | None) -> SessionKeys:
+    """Give the keys of this session again to the one party that lost them, in one round.
+
+    Every other party sends it the keys that both may know. `keys` are this party's own, None for the one that lost
+    them. It had all of them before, so it learns nothing. It checks that all copies of a key are the same.
+    """
+    me, slots = mesh.party, _slots(roles)
+    common = {party: [slot for slot in slots if {party, lost} <= slots[slot]] for party in range(roles.parties)}
+    if me != lost:
+        assert keys is not None
+        known = _by_slot(keys, me)
+        mesh.exchange({lost: b"".join(known[slot] for slot in common[me])}, {})
+        return keys
+    others = [party for party in common if party != lost]
+    received = mesh.exchange({}, {party: KEY_BYTES * len(common[party]) for party in others})
+    found: dict[_Slot, bytes] = {}
+    for party in others:
+        for place, slot in enumerate(common[party]):
+            key = received[party][KEY_BYTES * place : KEY_BYTES * (place + 1)]
+            if found.setdefault(slot, key) != key:
+                raise PartiesDiffer(
+                    f"{mesh.names[party]} sent another copy of a lost key than the parties before it.", parties=(party,)
+                )
+    return _keys_of(roles, lost, found)
+
+
+def _keys_of(roles: Roles, party: int, keys: Mapping["_Slot", bytes]) -> SessionKeys:
+    link = {
+        slot.number if slot.party == party else slot.party: key for slot, key in keys.items() if slot.kind == "link"
+    }
+    own = hashlib.sha256(f"scumble own key/1 {party}".encode())
+    for other in roles.compute:
+        if other != party:
+            own.update(link[other])
     return SessionKeys(
-        own=secret_key(),
+        own=own.digest(),
         component={slot.number: key for slot, key in keys.items() if slot.kind == "component"},
         submission={(slot.party, slot.number): key for slot, key in keys.items() if slot.kind == "submission"},
-        link={
-            slot.number if slot.party == me else slot.party: key for slot, key in keys.items() if slot.kind == "link"
-        },
+        link=link,
     )
+
+
+def _by_slot(keys: SessionKeys, party: int) -> dict["_Slot", bytes]:
+    return {
+        **{_Slot("component", 0, number): key for number, key in keys.component.items()},
+        **{_Slot("submission", *pair): key for pair, key in keys.submission.items()},
+        **{_Slot("link", *sorted((party, other))): key for other, key in keys.link.items()},
+    }
 
 
 def _confirm(mesh: Mesh, digests: Mapping[int, bytes]) -> None:

@@ -19,8 +19,7 @@ does not compute) calls the same methods; its shares have no components.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -28,37 +27,18 @@ import numpy as np
 import numpy.typing as npt
 
 from scumble.joint.network.mesh import Mesh
+from scumble.joint.protocol.assignment import assigned_products, components_sent
 from scumble.joint.protocol.consistency import Consistency
+from scumble.joint.protocol.ring import UnsignedArray, ring_of, total
 from scumble.joint.protocol.roles import Roles
 from scumble.joint.protocol.session_keys import SessionKeys
 from scumble.privacy.noise import keyed_bytes, keyed_permutation
-
-UnsignedArray = npt.NDArray[Any]
-"""Unsigned integers: public values, or one component of secret values."""
 
 Shares = npt.NDArray[Any]
 """One party's shares of secret values: unsigned integers, its components along the first axis."""
 
 Shape = tuple[int, ...]
 DIGEST_BYTES = 16
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ring:
-    """The ring in which components add up to a secret and secrets are multiplied."""
-
-    add: np.ufunc
-    subtract: np.ufunc
-    multiply: np.ufunc
-
-
-WORDS = Ring(add=np.add, subtract=np.subtract, multiply=np.multiply)
-BITS = Ring(add=np.bitwise_xor, subtract=np.bitwise_xor, multiply=np.bitwise_and)
-
-
-def ring_of(dtype: Any) -> Ring:
-    """The ring of a data type: bytes are vectors of eight bits, longer words are integers modulo 2^32 or 2^64."""
-    return BITS if np.dtype(dtype) == np.uint8 else WORDS
 
 
 class Sharing:
@@ -74,7 +54,7 @@ class Sharing:
         self._attempt = attempt
         self._consistency = Consistency(mesh, keys.link, _digest(nonce, attempt))
         self._row = {number: row for row, number in enumerate(roles.components_of(mesh.party))}
-        self._pairs = _assigned_products(roles, mesh.party)
+        self._pairs = assigned_products(roles, mesh.party)
         self._step = self._context = b""
         self._calls = 0
 
@@ -113,7 +93,7 @@ class Sharing:
         """The sum of the given components, or None if this party does not hold all of them."""
         if not all(number in self._row for number in numbers):
             return None
-        return _total(ring_of(shares.dtype), [shares[self._row[number]] for number in numbers])
+        return total(ring_of(shares.dtype), [shares[self._row[number]] for number in numbers])
 
     def random_bits(self, shape: Shape) -> Shares:
         """Shares of uniform random bits unknown to every coalition. No message is sent: keys give the components."""
@@ -134,10 +114,10 @@ class Sharing:
         """Shares of the products of two arrays of secrets, entry by entry, in one round."""
         ring, shape, dtype = ring_of(left.dtype), left.shape[1:], left.dtype
         parts = [
-            ring.multiply(left[row], _total(ring, [right[partner] for partner in partners]))
+            ring.multiply(left[row], total(ring, [right[partner] for partner in partners]))
             for row, partners in self._pairs
         ]
-        own = _total(ring, parts) if parts else None
+        own = total(ring, parts) if parts else None
         dealt, _ = self._share(self._label(self._context), own, self.roles.compute, b"", shape, dtype)
         return self._summed(dealt, shape, dtype)
 
@@ -172,8 +152,8 @@ class Sharing:
             return self._receive_opened(size).view(dtype).reshape(shape)
         compute = self.roles.compute
         peers = [peer for peer in range(len(compute)) if peer != self.compute_index]
-        sent = {peer: _components_sent(self.roles, self.compute_index, peer) for peer in peers}
-        due = {peer: _components_sent(self.roles, peer, self.compute_index) for peer in peers}
+        sent = {peer: components_sent(self.roles, self.compute_index, peer) for peer in peers}
+        due = {peer: components_sent(self.roles, peer, self.compute_index) for peer in peers}
         received = self._exchange(
             {compute[p]: b"".join(shares[self._row[n]].tobytes() for n in ns) for p, ns in sent.items()},
             {compute[p]: size * len(ns) for p, ns in due.items()},
@@ -184,7 +164,7 @@ class Sharing:
             for number, copy in zip(numbers, copies, strict=True):
                 if (lacking.setdefault(number, copy) != copy).any():
                     self._consistency.note_fault("holders of a component sent different copies")
-        value = _total(ring, [*shares, *lacking.values()])
+        value = total(ring, [*shares, *lacking.values()])
         if self.compute_index <= self.roles.threshold:
             self._exchange(dict.fromkeys(self.roles.submitting, value.tobytes()), {})
         return value
@@ -215,7 +195,7 @@ class Sharing:
             sent = self.roles.sent_component(me)
             headers[me] = header
             dealt[me] = self._masks(me, label + header, shape, dtype)
-            rest = ring.subtract(own, _total(ring, dealt[me].values()))
+            rest = ring.subtract(own, total(ring, dealt[me].values()))
             dealt[me][sent] = rest
             message = header + rest.tobytes()
             for place, party in enumerate(self.roles.compute):
@@ -273,46 +253,6 @@ class Sharing:
         outgoing = {party: message for party, message in outgoing.items() if message}
         expected = {party: length for party, length in expected.items() if length}
         return self._consistency.exchange(outgoing, expected) if outgoing or expected else {}
-
-
-def _assigned_products(roles: Roles, party: int) -> list[tuple[int, list[int]]]:
-    """The pairs of components that a party multiplies: rows of the left factor, each with rows of the right factor.
-
-    Every pair is assigned to one party that holds both components: the one with the fewest pairs so far.
-    """
-    load = [0] * len(roles.compute)
-    rows = {number: row for row, number in enumerate(roles.components_of(party))}
-    pairs: dict[int, list[int]] = {}
-    for left in range(len(roles.unqualified_sets)):
-        for right in range(len(roles.unqualified_sets)):
-            both = [place for place in roles.holders[left] if place in roles.holders[right]]
-            chosen = min(both, key=lambda place: load[place])
-            load[chosen] += 1
-            if roles.compute[chosen] == party:
-                pairs.setdefault(rows[left], []).append(rows[right])
-    return list(pairs.items())
-
-
-def _components_sent(roles: Roles, sender: int, receiver: int) -> list[int]:
-    """The components that one compute party sends to another when a value is opened.
-
-    A receiver gets each component it lacks from the next t + 1 parties in the circle that hold it. At most t parties
-    are faulty, so a wrong copy is never the only one.
-    """
-    size = len(roles.compute)
-    circle = [(receiver + on) % size for on in range(1, size)]
-    return [
-        number
-        for number, subset in enumerate(roles.unqualified_sets)
-        if receiver in subset and sender in [place for place in circle if place not in subset][: roles.threshold + 1]
-    ]
-
-
-def _total(ring: Ring, values: Iterable[UnsignedArray]) -> UnsignedArray:
-    first, *rest = values
-    for each in rest:
-        first = ring.add(first, each)
-    return first
 
 
 def _stream(key: bytes, label: bytes, shape: Shape, dtype: Any) -> UnsignedArray:

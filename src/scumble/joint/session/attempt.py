@@ -21,6 +21,7 @@ from scumble.joint.session.resume import (
     catch_up,
     establish_keys,
     exchange_status,
+    lost_state,
     wait_for_all,
 )
 from scumble.joint.session.state import State
@@ -80,6 +81,11 @@ class Attempt:
         """Learn from every party how many answers it has stored and which keys it has."""
         self._statuses = exchange_status(self.mesh, self._state)
         self._transcript.attempt(attempt_name(self._statuses))
+
+    @property
+    def lost_state(self) -> bool:
+        """Whether this party lost its state folder, and the others have the keys and answers of the run."""
+        return lost_state(self._statuses) == self.mesh.party
 
     def agree_to_charge(self, refusal: ScumbleError | None) -> None:
         """Learn whether every owner can be charged; `refusal` says why this party's ledger refuses.

@@ -17,7 +17,7 @@ from scumble.foreign.documents import parse_json
 from scumble.joint.network.mesh import Mesh
 from scumble.joint.protocol.consistency import PartiesDiffer, parties_that_differ
 from scumble.joint.protocol.roles import Roles
-from scumble.joint.protocol.session_keys import SessionKeys, exchange_keys
+from scumble.joint.protocol.session_keys import SessionKeys, exchange_keys, restore_keys
 from scumble.joint.session.sources import source_hash
 from scumble.joint.session.state import RecordedAnswer, State, chained
 from scumble.privacy.noise import secret_key
@@ -126,11 +126,29 @@ def catch_up(mesh: Mesh, state: State, statuses: Sequence[PartyStatus], names: S
         state.mark(complete=True)
 
 
+def lost_state(statuses: Sequence[PartyStatus]) -> int | None:
+    """The one party that has no keys, where all others have the same and use them; None otherwise."""
+    without = [party for party, each in enumerate(statuses) if each.keys_id == NO_KEYS]
+    others = [each for each in statuses if each.keys_id != NO_KEYS]
+    used = all(each.begun for each in others) and len({each.keys_id for each in others}) == 1
+    return without[0] if len(without) == 1 and used else None
+
+
 def establish_keys(
     mesh: Mesh, state: State, statuses: Sequence[PartyStatus], roles: Roles, names: Sequence[str]
 ) -> SessionKeys:
-    """The session keys: the stored ones if all parties have the same, new ones if no party has used any."""
-    if len({each.keys_id for each in statuses}) > 1 or statuses[0].keys_id == NO_KEYS:
+    """The session keys: the stored ones if all parties have the same, new ones if no party has used any.
+
+    If a single party lost its state, the others give it the keys again.
+    """
+    lost = lost_state(statuses)
+    if lost is not None:
+        keys_id = next(each.keys_id for each in statuses if each.begun).hex()
+        own = None if mesh.party == lost else SessionKeys.from_json(state.keys())
+        restored = restore_keys(roles, mesh, lost, own)
+        if mesh.party == lost:
+            state.keep_keys(restored.to_json(), keys_id)
+    elif len({each.keys_id for each in statuses}) > 1 or statuses[0].keys_id == NO_KEYS:
         if any(each.begun or each.answers for each in statuses):
             missing = [name for name, each in zip(names, statuses, strict=True) if each.keys_id == NO_KEYS]
             raise InputError(

@@ -9,12 +9,11 @@ A step whose answer is stored is never computed again. A step whose answer is no
 random bits, because all of them are derived from the keys. So the noise of an answer is never drawn twice.
 """
 
-import fcntl
 import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from typing import Any
 from scumble.errors import InputError, ScumbleError
 from scumble.foreign.documents import parse_json, read_json
 from scumble.foreign.files import LARGEST_LOG, read_bytes, read_text
+from scumble.portable import BINARY, exclusive, flush
 
 FORMAT = "joint-state/1"
 STATE, KEYS, ANSWERS = "state.json", "keys.json", "answers.jsonl"
@@ -197,19 +197,20 @@ def open_state(folder: Path, *, agreement: bytes, party: str) -> Iterator[State]
     """Open a party's state folder, created if necessary, with an exclusive lock."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(folder, os.O_RDONLY)
     except OSError as error:
         raise ScumbleError(
             f"The state folder {folder} cannot be created: {error.strerror}. Give another --state."
         ) from error
-    try:
+    with ExitStack() as stack:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            stack.enter_context(exclusive(folder))
         except BlockingIOError:
             raise InputError(f"Another process is using the state folder {folder}. Wait until it has ended.") from None
+        except OSError as error:
+            raise ScumbleError(
+                f"The state folder {folder} cannot be opened: {error.strerror}. Give another --state."
+            ) from error
         yield State(folder, agreement=agreement, party=party)
-    finally:
-        os.close(descriptor)
 
 
 def answers_so_far(folder: Path) -> int:
@@ -221,7 +222,7 @@ def answers_so_far(folder: Path) -> int:
 
 
 def _append(path: Path, line: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | BINARY, 0o600)
     try:
         length = os.fstat(descriptor).st_size
         try:
@@ -230,7 +231,7 @@ def _append(path: Path, line: bytes) -> None:
                 written += os.write(descriptor, line[written:])
             os.fsync(descriptor)
             if length == 0:  # the file may be new: flush its directory entry
-                _sync_folder(path.parent)
+                flush(path.parent)
         except OSError:
             os.ftruncate(descriptor, length)
             raise
@@ -241,18 +242,10 @@ def _append(path: Path, line: bytes) -> None:
 def _write_whole(path: Path, content: bytes) -> None:
     """Replace a file atomically: after a crash it has its old or its new content."""
     beside = path.with_name(path.name + ".new")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | BINARY, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-    beside.rename(path)
-    _sync_folder(path.parent)
-
-
-def _sync_folder(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    beside.replace(path)
+    flush(path.parent)

@@ -13,10 +13,11 @@ from typing import Any, ClassVar
 from scumble.errors import InputError
 from scumble.methods.diffgen.algorithm_1 import choose_as_published, published_spends
 from scumble.methods.diffgen.cell_bounds import leaf_cells, most_cells
-from scumble.methods.diffgen.detail.measure import add_detail
+from scumble.methods.diffgen.detail.measure import DETAIL_NEEDS, add_detail
 from scumble.methods.diffgen.detail.measured import MeasuredCells
 from scumble.methods.diffgen.detail.spends import detail_spends
-from scumble.methods.diffgen.parameters import DiffGen, SelectionMode
+from scumble.methods.diffgen.number_bounds import numbers_of_cells, numbers_of_detail
+from scumble.methods.diffgen.parameters import MOST_CLASSES, DiffGen, SelectionMode
 from scumble.methods.diffgen.regime import (
     STATED_RECORDS,
     ClassCounts,
@@ -27,7 +28,6 @@ from scumble.methods.diffgen.regime import (
     regime_of,
 )
 from scumble.methods.diffgen.settings import (
-    MOST_CLASSES,
     RECORDS_SHARE,
     Settings,
     detail_settings,
@@ -37,9 +37,10 @@ from scumble.methods.diffgen.settings import (
     public_records,
 )
 from scumble.methods.diffgen.together import choose_together, together_spends
-from scumble.methods.method import require_target
+from scumble.methods.method import Characteristics, require_target
 from scumble.model.cut import Cut, Specialization
 from scumble.model.guarantee import PureDP
+from scumble.model.operation import Operation
 from scumble.model.plan import Plan, Spend
 from scumble.model.release import CellRelease
 from scumble.model.rounding import Rounding
@@ -99,6 +100,7 @@ class DiffGenMethod:
     name = "diffgen"
     summary = "A generalized table with noisy counts, made for classification (KDD 2011)."
     parameters = DiffGen
+    characteristics = Characteristics(several_attributes=True, leaf_values=True, generalized_values=True)
     audited: ClassVar[tuple[dict[str, Any], ...]] = (
         {"leaves": True},
         {"detail": "yes"},
@@ -142,7 +144,8 @@ class DiffGenMethod:
             spends=spends,
             cells_at_most=cells,
             notes=(*_notes(parameters, possible, schema, cells), *_learning_notes(schema, parameters, records)),
-            single_owner_reason=_single_owner_reason(parameters, possible[0]),
+            needs=_needs(parameters, possible[0]),
+            numbers_at_most=_numbers_at_most(schema, possible, cells) if in_detail(schema, parameters) else None,
         )
 
     def run(self, schema: Schema, parameters: DiffGen, holder: Holder) -> CellRelease:
@@ -196,6 +199,11 @@ def _spends(schema: Schema, parameters: DiffGen, settings: Settings, epsilon: Fr
     counting = epsilon * settings.cell_share - sum((s.total(schema.unit) for s in choices), Fraction(0))
     count = Spend(label=COUNT, epsilon=counting, purpose="discrete Laplace noise on every (cell, class) count")
     return (*choices, count, *(detail_spends(schema, epsilon, settings.detail) if settings.detail else ()))
+
+
+def _numbers_at_most(schema: Schema, possible: Sequence[Settings], cells: int) -> int:
+    rounds = max(settings.rounds for settings in possible)
+    return numbers_of_cells(schema, rounds=rounds, cells=cells) + numbers_of_detail(schema)
 
 
 def _notes(parameters: DiffGen, possible: Sequence[Settings], schema: Schema, cells: int) -> tuple[str, ...]:
@@ -260,16 +268,21 @@ def _range(numbers: Sequence[int]) -> str:
     return f"{min(numbers)} to {max(numbers)}" if min(numbers) < max(numbers) else str(numbers[0])
 
 
-def _single_owner_reason(parameters: DiffGen, settings: Settings) -> str:
-    if parameters.leaves:
-        return ""
-    if settings.detail:
-        return "detail needs whole rows: set `detail: no`"
-    if settings.score.worth.divides:
-        return f"the score `{settings.score}` needs division, which secret shares do not allow: use `accuracy` or `max`"
+def _needs(parameters: DiffGen, settings: Settings) -> dict[Operation, str]:
+    """What the queries need. What several owners cannot do jointly has an alternative."""
+    asked = CellCounts.needs | RecordCount.needs | (DETAIL_NEEDS if settings.detail else frozenset())
+    if not parameters.leaves:
+        asked |= settings.score.worth.needs
+    instead = {
+        Operation.DIVISION: f"the score `{settings.score}` needs division, which secret shares do not allow: use "
+        "`accuracy` or `max`"
+    }
+    needs = {operation: instead.get(operation, "") for operation in sorted(asked)}
     if parameters.selection is SelectionMode.PUBLISHED:
-        return "published mode uses the exponential mechanism: remove `selection: published`, keep `score: max`"
-    return ""
+        needs[Operation.EXPONENTIAL] = (
+            "published mode uses the exponential mechanism: remove `selection: published`, keep `score: max`"
+        )
+    return needs
 
 
 def _describe(step: Specialization) -> str:

@@ -11,6 +11,9 @@ from scumble.methods.method import Exact, Params
 from scumble.model.budget import Budget
 
 AUTO = Literal["auto"]
+MOST_CLASSES = 100
+"""Detail is measured for at most so many classes. A million drawn rows with the log-odds of each class take a gigabyte,
+and there is little to learn about so many classes."""
 
 
 class SelectionMode(StrEnum):
@@ -98,10 +101,22 @@ class DiffGen(Params):
         ) -> None: ...
 
     @classmethod
-    def jointly(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Detail needs whole rows and `gini` needs division; a joint release can use neither."""
-        choosing = {} if given.get("leaves") or "selection" in given else {"score": Score.ACCURACY.value}
-        return {"detail": "no", **choosing, **given}
+    def jointly(cls, given: Mapping[str, Any], classes: int = 2) -> dict[str, Any]:
+        """The defaults of one owner, with `accuracy` in place of `gini`, which needs division."""
+        if given.get("leaves") or "selection" in given:
+            return dict(given)
+        untouched = not {"detail", "score", "rounds", "selection_share"} & set(given)
+        detail = {"detail": "yes"} if untouched and classes <= MOST_CLASSES else {}
+        return {**detail, "score": Score.ACCURACY.value, **given}
+
+    @property
+    def joint_note(self) -> str:
+        if self.score != Score.ACCURACY or not self.in_detail:
+            return ""
+        return (
+            "The cells are split by the score `accuracy`. One owner would use `gini`, which needs division, and owners "
+            "cannot divide jointly. Everything else is as for one owner."
+        )
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:

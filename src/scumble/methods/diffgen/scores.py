@@ -21,7 +21,7 @@ from scumble.model.cut import Cut, Specialization
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Node
-from scumble.privacy.query import MAJORITY, GroupChoice, Region, Run, Sensitivity, Worth
+from scumble.privacy.query import DIVIDED, MAJORITY, GroupChoice, Region, Run, Sensitivity, Worth
 
 PURITY_SCALE = 1 << 16
 ENTROPY_SCALE = 1 << 20
@@ -77,8 +77,8 @@ def information(groups: Integers) -> npt.NDArray[np.float64]:
     return -(groups * logs).sum(axis=-1)
 
 
-PURITY = Worth(of=purity, divides=True)
-INFORMATION = Worth(of=information, divides=True)
+PURITY = Worth(of=purity, needs=DIVIDED)
+INFORMATION = Worth(of=information, needs=DIVIDED)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,18 +7,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from scumble.methods.diffgen.division import CELLS, best_bins, best_division
-from scumble.methods.diffgen.parameters import DiffGen, SelectionMode
+from scumble.methods.diffgen.parameters import MOST_CLASSES, DiffGen, SelectionMode
 from scumble.methods.diffgen.scores import Score
 from scumble.model.schema import Schema
 
 RECORDS_SHARE = Fraction(1, 50)
 """The share of epsilon for counting the records, if their number is not public. The count decides how the rest is
 divided. Its standard error is 71 / epsilon records."""
-
-
-MOST_CLASSES = 100
-"""Detail is measured for at most so many classes. A million drawn rows with the log-odds of each class take a gigabyte,
-and there is little to learn about so many classes."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ import numpy as np
 from scumble.errors import InputError
 from scumble.methods.explore.spends import planned_spends
 from scumble.methods.method import BudgetParams
+from scumble.model.operation import Operation
 from scumble.model.plan import Plan
 from scumble.model.release import RecordRelease
 from scumble.model.row_limit import row_counts, row_limit_story
@@ -55,7 +56,7 @@ class ExploreMethod:
             spends=planned_spends(guarantee),
             cells_at_most=sum(attribute.domain.size for attribute in schema.attributes),
             notes=_notes(schema, parameters),
-            single_owner_reason="it counts combinations of attributes row by row, which owners do not do jointly yet",
+            needs={Operation.ROWS: "owners do not choose and count combinations of attributes jointly yet"},
         )
 
     def run(self, schema: Schema, parameters: Explore, holder: Holder) -> RecordRelease:

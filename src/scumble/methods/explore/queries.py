@@ -11,7 +11,8 @@ import numpy as np
 from scumble.methods.explore.margins import Margin, count_margins
 from scumble.model.counts import Block, Integers
 from scumble.model.guarantee import Unit
-from scumble.privacy.query import RowChoice, RowMeasurement, Sensitivity, SummedRows
+from scumble.model.operation import SUMS
+from scumble.privacy.query import DistanceChoice, RowMeasurement, Sensitivity, SummedRows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +22,7 @@ class MarginCounts(RowMeasurement, SummedRows):
     All entries get noise of one scale, so the counts of a margin with a larger weight have less.
     """
 
+    needs = SUMS
     margins: tuple[Margin, ...]
     weights: tuple[int, ...]
 
@@ -42,7 +44,7 @@ class MarginCounts(RowMeasurement, SummedRows):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MarginChoice(RowChoice, SummedRows):
+class MarginChoice(DistanceChoice):
     """Which margin differs most from what the model expects.
 
     The score of a margin is the sum of the absolute differences between its counts and the expected ones, minus a
@@ -65,12 +67,9 @@ class MarginChoice(RowChoice, SummedRows):
     def gather(self, blocks: Iterable[Block]) -> Integers:
         return np.concatenate(count_margins(self.margins, blocks))
 
-    def finish(self, sums: Integers) -> Integers:
+    def differences(self, sums: Integers) -> list[Integers]:
         counted = np.split(sums, np.cumsum([margin.cells for margin in self.margins])[:-1])
-        parts = [counted[candidate] for candidate in self.candidates]
-        differences = [int(np.abs(part - mean).sum()) for part, mean in zip(parts, self.expected, strict=True)]
-        scores = [found - handicap for found, handicap in zip(differences, self.handicaps, strict=True)]
-        return np.array([scores + [0] * self.optional])
+        return [counted[candidate] - mean for candidate, mean in zip(self.candidates, self.expected, strict=True)]
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
         """The expected counts and the handicaps are public. A record lies in one entry of each margin. Adding or

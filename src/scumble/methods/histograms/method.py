@@ -16,10 +16,11 @@ from scumble.model.counts import Counts, Integers, Tabulation
 from scumble.model.cut import Cut
 from scumble.model.guarantee import Unit
 from scumble.model.measured_tables import NoiseKind
+from scumble.model.operation import SUMS
 from scumble.model.plan import Plan
 from scumble.model.release import RecordRelease
 from scumble.model.schema import Schema
-from scumble.model.spend import SINGLE_OWNER, guarantee_for, priced
+from scumble.model.spend import guarantee_for, needs_for, priced
 from scumble.model.values import published_values
 from scumble.privacy.better_noise import better_noise
 from scumble.privacy.holder import Holder
@@ -46,7 +47,7 @@ class Histograms(BudgetParams):
 class ClassTables(Measurement):
     """The number of records of each class with each value of each attribute: one table per attribute, concatenated."""
 
-    additive = True
+    needs = SUMS
     schema: Schema
 
     @property
@@ -94,7 +95,7 @@ class HistogramsMethod:
             spends=(priced(guarantee, label=COUNT, share=Fraction(1), purpose=purpose),),
             cells_at_most=values,
             notes=tuple(notes),
-            single_owner_reason="" if delta is None else SINGLE_OWNER,
+            needs=needs_for(ClassTables.needs, delta),
         )
 
     def run(self, schema: Schema, parameters: Histograms, holder: Holder) -> RecordRelease:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scumble.model.counts import Integers
+from scumble.model.counts import Floats, Integers
 from scumble.model.rounding import project
 from scumble.model.row_limit import row_counts, row_limit_story
 from scumble.privacy.noise import Simulation, simulation
@@ -52,11 +52,14 @@ def draw_rows(tables: Sequence[Integers], *, variance: float = 0.0) -> DrawnRows
     hash of the tables, so anyone who has the tables can repeat the draws, and nobody can pick a preferred outcome.
     `variance` is that of the noise of an entry. If the totals are mostly noise, the number of rows is limited.
     """
-    totals = class_totals(tables)
-    error = total_error(tables, variance)
+    return draw_classes(tables, class_totals(tables), error=total_error(tables, variance), seed=seed_of(tables))
+
+
+def draw_classes(tables: Sequence[Integers | Floats], totals: Integers, *, error: float, seed: int) -> DrawnRows:
+    """Draw as many rows of each class as `totals` say, whose sum has the standard error `error`."""
     rows = row_counts(totals, counted=float(totals.sum()), error=error)
     labels = np.repeat(np.arange(len(totals)), rows)
-    generator = simulation(_seed(tables))
+    generator = simulation(seed)
     predictors = []
     for table in tables:
         parts = [
@@ -68,7 +71,7 @@ def draw_rows(tables: Sequence[Integers], *, variance: float = 0.0) -> DrawnRows
     return DrawnRows(predictors=tuple(predictors), labels=labels, story=story, error=error)
 
 
-def _draw(column: Integers, total: int, rows: int, generator: Simulation) -> Integers:
+def _draw(column: Integers | Floats, total: int, rows: int, generator: Simulation) -> Integers:
     """Codes for the rows of one class, drawn with probabilities proportional to its counts, projected to its total."""
     if rows == 0:
         return np.zeros(0, dtype=np.int64)
@@ -76,7 +79,8 @@ def _draw(column: Integers, total: int, rows: int, generator: Simulation) -> Int
     return generator.choice(len(weights), rows, p=weights / weights.sum()).astype(np.int64)
 
 
-def _seed(tables: Sequence[Integers]) -> int:
+def seed_of(tables: Sequence[Integers]) -> int:
+    """A seed that follows from the measured numbers, so that anyone can repeat the draws."""
     digest = hashlib.sha256()
     for table in tables:
         digest.update(np.ascontiguousarray(table, dtype="<i8").tobytes())

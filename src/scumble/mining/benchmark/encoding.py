@@ -1,10 +1,15 @@
 """The encoding of values as numbers for classifiers, the same for raw and released rows."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import numpy.typing as npt
 
 from scumble.errors import InputError
+from scumble.model.grid import Grid
+from scumble.model.ordered import Ordered
 from scumble.model.schema import Schema
+from scumble.model.taxonomy import Tree
 
 Features = npt.NDArray[np.float32]
 
@@ -28,3 +33,22 @@ def encode(codes: npt.NDArray[np.integer], schema: Schema) -> Features:
             f"Codes of shape {codes.shape} do not fit {len(schema.predictors)} predictors. Give one column each."
         )
     return codes.astype(np.float32)
+
+
+def unordered_features(schema: Schema) -> tuple[int, ...]:
+    """The features whose codes have no order of their own: categories of a taxonomy, raw or generalized."""
+    return tuple(
+        place
+        for place, attribute in enumerate(schema.predictors)
+        if isinstance(attribute.domain, Tree) and not isinstance(attribute.domain, Ordered)
+    )
+
+
+def unknown_numbers(schema: Schema) -> Mapping[int, int]:
+    """The code of missing numbers by feature, where it is apart from all intervals."""
+    domains = [(place, attribute.domain) for place, attribute in enumerate(schema.predictors)]
+    return {
+        place: domain.missing_code
+        for place, domain in domains
+        if isinstance(domain, Grid) and domain.missing_code is not None and not domain.joined
+    }

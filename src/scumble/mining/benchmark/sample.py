@@ -48,7 +48,9 @@ class Sample:
         """
         check_fit(self, schema)
         here = np.flatnonzero(self.counts)
-        codes, labels, counts = self.codes[here].astype(np.int64), self.labels[here].astype(np.int64), self.counts[here]
+        codes, labels, counts = self.codes, self.labels, self.counts
+        if len(here) < len(labels):
+            codes, labels, counts = codes[here], labels[here], counts[here]
         sizes = [attribute.domain.size for attribute in schema.predictors] + [len(schema.classes)]
         key = np.zeros(len(here), dtype=np.int64)
         bound = 1
@@ -59,9 +61,11 @@ class Sample:
                 bound = len(here)
             key = key * size + column
             bound *= size
-        _, first, place = np.unique(key, return_index=True, return_inverse=True)
-        weights = np.zeros(len(first), dtype=np.int64)
-        np.add.at(weights, place, counts)
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        begins = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]])[: len(key)])
+        first = order[begins]
+        weights = np.add.reduceat(counts[order], begins) if len(begins) else counts[:0]
         return Sample(codes=codes[first], labels=labels[first], weights=weights)
 
 

@@ -13,18 +13,20 @@ The first is low and the second high for a table that has learned to rank record
 largest probability. Both are low for a table that has lost the rare class.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import count
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
-from threadpoolctl import threadpool_limits
+import numpy.typing as npt
 
 from scumble.errors import InputError
-from scumble.mining.benchmark.classifiers import CLASSIFIERS
-from scumble.mining.benchmark.encoding import encode
-from scumble.mining.benchmark.pruning import DistinctRows
+from scumble.mining.benchmark.at_once import at_once, one_thread, side_by_side
+from scumble.mining.benchmark.classifiers import CLASSIFIERS, JOBS, USUAL
+from scumble.mining.benchmark.encoding import encode, unknown_numbers, unordered_features
+from scumble.mining.benchmark.pruning import DistinctRows, RunJobs
 from scumble.mining.benchmark.sample import Sample, check_fit
 from scumble.model.counts import Floats, Integers
 from scumble.model.schema import Schema
@@ -46,6 +48,8 @@ __all__ = [
     "weighted_predictions",
 ]
 
+JobProgress = Callable[[int, int], None]
+"""Called with the number of training jobs that have ended, and of all."""
 ROUNDING = 1e-9
 """Weighted probabilities this close, relative to the larger one, differ by rounding only."""
 
@@ -58,13 +62,12 @@ class Predicted:
     pruning: Mapping[str, Any] | None
 
 
-def score(
-    train: Sample, test: Sample, schema: Schema, *, classifiers: Iterable[str] = tuple(CLASSIFIERS)
-) -> dict[str, Any]:
+def score(train: Sample, test: Sample, schema: Schema, *, classifiers: Iterable[str] = USUAL) -> dict[str, Any]:
     """Train each classifier on one sample and score it on the other, both coded by the same schema.
 
-    Returns `{"tree": {...}, "boosting": {...}, "pruning": {...}}` with the `measures` of each classifier. The test
-    sample influences nothing but the scores. With an empty training sample the first class is predicted.
+    Returns `{"tree": {...}, "boosting": {...}, "pruning": {...}}` with the `measures` of each classifier, and how the
+    first one that was pruned was pruned. The test sample influences nothing but the scores. With an empty training
+    sample the first class is predicted.
     """
     return scores_of(predict(train, test, schema, classifiers=classifiers), train, test, schema)
 
@@ -77,34 +80,53 @@ def scores_of(predicted: Mapping[str, Predicted], train: Sample, test: Sample, s
     for name, each in predicted.items():
         result[name] = measures(each.probabilities, labels, counts, shares=shares, classes=schema.classes)
         if each.pruning is not None:
-            result["pruning"] = dict(each.pruning)
+            result.setdefault("pruning", dict(each.pruning))
     return result
 
 
-def predict(train: Sample, test: Sample, schema: Schema, *, classifiers: Iterable[str]) -> dict[str, Predicted]:
+def predict(
+    train: Sample, test: Sample, schema: Schema, *, classifiers: Iterable[str], progress: JobProgress | None = None
+) -> dict[str, Predicted]:
     """Train each classifier on one sample and predict the classes of the other, both coded by the same schema.
 
-    Training uses one thread: releases are small, and on a busy machine synchronizing threads was up to fifty times
-    slower.
+    Trees and models are trained at once, if the table is large, each in one thread: releases are mostly small, and on a
+    busy machine synchronizing the threads of one model was up to fifty times slower.
     """
+    names = list(classifiers)
+    for name in names:
+        if name not in CLASSIFIERS:
+            raise InputError(f"Unknown classifier {name!r}. Available: {', '.join(CLASSIFIERS)}.")
+    rows = distinct_rows(train, schema)
+    check_fit(test, schema)
+    _records(test)
+    here = test.counts > 0
+    features = encode(test.codes if here.all() else test.codes[here], schema)
+    done, total = count(1), sum(JOBS.get(name, 1) for name in names)
+    report = progress or _unreported
+
+    def predicted(name: str, run: RunJobs) -> Predicted:
+        trained = CLASSIFIERS[name](rows, run)
+        return Predicted(probabilities=trained.probabilities(features), pruning=trained.pruning)
+
+    with one_thread(), at_once(len(rows.labels), lambda: report(next(done), total)) as run:
+        return side_by_side({name: partial(predicted, name, run) for name in names})
+
+
+def distinct_rows(train: Sample, schema: Schema) -> DistinctRows:
+    """The training table of a sample."""
     merged = train.merged(schema)
-    rows = DistinctRows(
+    return DistinctRows(
         features=encode(merged.codes, schema),
         labels=merged.labels.astype(np.int64),
         counts=merged.counts,
         classes=len(schema.classes),
+        unordered=unordered_features(schema),
+        unknown=unknown_numbers(schema),
     )
-    check_fit(test, schema)
-    _records(test)
-    features = encode(test.codes[test.counts > 0], schema)
-    predicted = {}
-    for name in classifiers:
-        if name not in CLASSIFIERS:
-            raise InputError(f"Unknown classifier {name!r}. Available: {', '.join(CLASSIFIERS)}.")
-        with threadpool_limits(limits=1, user_api="openmp"):
-            trained = CLASSIFIERS[name](rows)
-            predicted[name] = Predicted(probabilities=trained.probabilities(features), pruning=trained.pruning)
-    return predicted
+
+
+def _unreported(done: int, total: int) -> None:
+    """Nobody asked for progress."""
 
 
 def measures(
@@ -193,8 +215,17 @@ def area_under_curve(probabilities: Floats, labels: Integers, counts: Integers) 
     present = np.unique(labels)
     if present.size < 2:
         return None
-    areas = [roc_auc_score(labels == label, probabilities[:, label], sample_weight=counts) for label in present]
+    areas = [_area(labels == label, probabilities[:, label], counts) for label in present]
     return float(np.mean(areas))
+
+
+def _area(positive: npt.NDArray[np.bool_], score: Floats, counts: Integers) -> float:
+    """The probability that a random positive record has a higher score than a random negative one; ties count half."""
+    values, place = np.unique(score, return_inverse=True)
+    above = np.bincount(place, weights=np.where(positive, counts, 0), minlength=values.size)
+    below = np.bincount(place, weights=np.where(positive, 0, counts), minlength=values.size)
+    lower = np.cumsum(below) - below
+    return float((above * (lower + below / 2)).sum() / (above.sum() * below.sum()))
 
 
 def _records(test: Sample) -> tuple[Integers, Integers]:

@@ -42,7 +42,7 @@ Names = tuple[str, ...]
 class BinnedColumn:
     """A column in atoms. An atom is a bin, or a published value that covers parts of several bins."""
 
-    atoms: Integers
+    atoms: npt.NDArray[np.integer]
     shares: Floats
     """Of each atom (rows), the share that counts for each bin (columns)."""
 
@@ -54,6 +54,7 @@ class BinnedColumn:
         shares = covered.reshape(-1, number) / np.maximum(covered.reshape(-1, number).sum(axis=1, keepdims=True), 1)
         inside = (shares > 0).sum(axis=1) <= 1
         atom = np.where(inside, shares.argmax(axis=1), number + np.cumsum(~inside) - 1)
+        atom = atom.astype(np.min_scalar_type(int(atom.max(initial=0))))
         return cls(atoms=atom[column], shares=np.concatenate([np.eye(number), shares[~inside]]))
 
     @property

@@ -5,11 +5,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from scumble.errors import InputError
+from scumble.installation import needing
 from scumble.mining.benchmark.encoding import encode
 from scumble.mining.noisy_cells.growth import Flags, NoisyCells, NoisyTree, grow_noisy_tree
 from scumble.mining.noisy_cells.pruning import Keep, kept_splits, shrunken_shares
@@ -17,6 +15,11 @@ from scumble.mining.tree_model import Feature, TreeModel
 from scumble.mining.tree_view import tree_text
 from scumble.model.counts import Floats, Integers, digits_of
 from scumble.model.release import Release
+
+with needing("evaluate"):
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 
 class NoisyCellsClassifier(ClassifierMixin, BaseEstimator):

@@ -4,11 +4,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from scumble.errors import InputError
+from scumble.installation import needing
 from scumble.mining.perturbed.growth import GiniTree
 from scumble.mining.perturbed.rows import MOST_CODES, PerturbedRows
 from scumble.mining.perturbed.tree import LOCAL_ROWS, Algorithm, Leaves, train_tree
@@ -24,6 +22,11 @@ from scumble.model.local.randomized_attribute import RandomizedAttribute
 from scumble.model.local.randomizers import Truthful
 from scumble.model.schema import Attribute, Outside
 from scumble.model.taxonomy import Tree
+
+with needing("evaluate"):
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_is_fitted, validate_data
 
 
 class PerturbedTreeClassifier(ClassifierMixin, BaseEstimator):

@@ -153,6 +153,7 @@ def reconstruct_shares(
     stop_share: float = STOP_SHARE,
     most: int = MOST_ITERATIONS,
     smoother: Floats | None = None,
+    start: Floats | None = None,
 ) -> Reconstruction:
     """Iterate Equation 3 for many tables of counts at once.
 
@@ -160,7 +161,7 @@ def reconstruct_shares(
     first axes: (bins,) or (classes, bins) with (bins, intervals). Zero columns that pad a kernel get shares of zero.
     Each table stops independently, when two successive estimates differ by less than `stopping_difference`; with a
     `stop_share` of 0 it runs `most` steps. A table without counts, such as a class without rows, keeps the uniform
-    distribution. A `smoother` (see `smoothing.py`) is applied after each step.
+    distribution. A `smoother` (see `smoothing.py`) is applied after each step. `start` continues from earlier shares.
     """
     kernels = kernel if kernel.ndim == 3 else kernel[np.newaxis]
     counts = np.asarray(observed, dtype=np.float64).reshape(len(kernels), -1, kernels.shape[1])
@@ -168,6 +169,8 @@ def reconstruct_shares(
     sizes = possible.sum(axis=2)
     limit = np.array([[stopping_difference(int(size), stop_share)] for (size,) in sizes])
     shares = np.broadcast_to(possible / sizes[:, :, np.newaxis], (*counts.shape[:2], kernels.shape[2])).copy()
+    if start is not None:
+        shares[:] = start.reshape(shares.shape)
     transposed = np.ascontiguousarray(kernels.transpose(0, 2, 1))
     active = np.arange(len(kernels))
     iterations = 0

@@ -4,7 +4,9 @@ Channels are pure functions. The words come from `scumble.privacy.noise`, or fro
 the transition matrix Pr[reported bin | true interval] that reconstruction needs, exactly from the integer weights.
 """
 
+from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Protocol
 
@@ -29,8 +31,15 @@ class Channel(Protocol):
     def apply(self, codes: npt.NDArray[np.integer], words: Integers) -> Integers:
         """The reported code of each true code."""
 
+    def report(self, code: int, word: int) -> int:
+        """The reported code of one true code: `apply` without arrays."""
+
     def below(self, outcomes: Integers, codes: Integers) -> Floats:
         """Pr[reported code < outcome | true code], for all `outcomes` and `codes`: shape (outcomes, codes)."""
+
+    @property
+    def possible(self) -> npt.NDArray[np.bool_]:
+        """Which reported codes have a positive probability for some true code."""
 
     def encoded(self) -> bytes:
         """All parameters, exactly: equal bytes mean the same function `apply`. No name of the program is part of it."""
@@ -70,11 +79,22 @@ class AdditiveChannel:
     def reach(self) -> int:
         return len(self.weights) // 2
 
+    @cached_property
+    def _ends(self) -> Integers:
+        return np.cumsum(self.weights)[:-1]
+
+    @cached_property
+    def _listed_ends(self) -> list[int]:
+        return self._ends.tolist()
+
     def apply(self, codes: npt.NDArray[np.integer], words: Integers) -> Integers:
-        ends = np.cumsum(self.weights)[:-1]
-        noise = np.searchsorted(ends, words, side="right") - self.reach
+        noise = np.searchsorted(self._ends, words, side="right") - self.reach
         places = codes.astype(np.int64) * self.refine + noise + self.margin
         return np.clip(places, 0, self.outputs - 1)
+
+    def report(self, code: int, word: int) -> int:
+        noise = bisect_right(self._listed_ends, word) - self.reach
+        return min(max(code * self.refine + noise + self.margin, 0), self.outputs - 1)
 
     def below(self, outcomes: Integers, codes: Integers) -> Floats:
         running = np.concatenate([[0], np.cumsum(self.weights)]) / TOTAL
@@ -83,6 +103,17 @@ class AdditiveChannel:
         probability[outcomes <= 0] = 0.0
         probability[outcomes >= self.outputs] = 1.0
         return probability
+
+    @property
+    def possible(self) -> npt.NDArray[np.bool_]:
+        noise = np.flatnonzero(self.weights) - self.reach
+        gaps = np.flatnonzero(np.diff(noise) > 1)
+        first, last = noise[np.append(0, gaps + 1)], noise[np.append(gaps, -1)]  # of each run without a gap
+        places = np.arange(self.cells)[:, np.newaxis] * self.refine + self.margin
+        begun = np.zeros(self.outputs + 1, dtype=np.int64)
+        np.add.at(begun, np.clip(places + first, 0, self.outputs - 1), 1)
+        np.add.at(begun, np.clip(places + last, 0, self.outputs - 1) + 1, -1)
+        return np.cumsum(begun)[:-1] > 0
 
     def encoded(self) -> bytes:
         sizes = _numbers(self.cells, self.refine, self.margin)
@@ -112,10 +143,20 @@ class ReplacementChannel:
         place = (words - self.truth) // max(self.other, 1)
         return np.where(words < self.truth, true, place + (place >= true))
 
+    def report(self, code: int, word: int) -> int:
+        if word < self.truth:
+            return code
+        place = (word - self.truth) // max(self.other, 1)
+        return place + (place >= code)
+
     def below(self, outcomes: Integers, codes: Integers) -> Floats:
         outcomes = np.clip(outcomes, 0, self.size)[:, np.newaxis]
         passed = outcomes > codes[np.newaxis, :]
         return (self.other * (outcomes - passed) + self.truth * passed) / TOTAL
+
+    @property
+    def possible(self) -> npt.NDArray[np.bool_]:
+        return np.ones(self.size, dtype=np.bool_)
 
     def encoded(self) -> bytes:
         return packed(b"replacement", _numbers(self.size, self.truth, self.other))
@@ -142,8 +183,16 @@ class GroupingChannel:
         del words
         return self.groups[codes]
 
+    def report(self, code: int, word: int) -> int:
+        del word
+        return int(self.groups[code])
+
     def below(self, outcomes: Integers, codes: Integers) -> Floats:
         return (outcomes[:, np.newaxis] > self.groups[codes][np.newaxis, :]).astype(np.float64)
+
+    @property
+    def possible(self) -> npt.NDArray[np.bool_]:
+        return np.ones(self.outputs, dtype=np.bool_)
 
     def encoded(self) -> bytes:
         return packed(b"grouping", self.groups.astype(">i8").tobytes())

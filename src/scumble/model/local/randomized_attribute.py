@@ -111,6 +111,13 @@ class RandomizedAttribute:
         missing = codes == channel.inputs
         return np.where(missing, channel.outputs, channel.apply(np.where(missing, 0, codes), words))
 
+    def report(self, code: int, word: int) -> int:
+        """The reported code of one true code: `apply` without arrays."""
+        channel = self.channel
+        if code == channel.inputs:  # a missing number, as in `apply`
+            return channel.outputs
+        return channel.report(code, word)
+
     def _published_domain(self) -> Domain:
         grid = self.attribute.domain
         if isinstance(self.randomizer, Discretized):

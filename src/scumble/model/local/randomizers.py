@@ -154,8 +154,8 @@ class Retained:
             raise InputError(
                 f"{name!r} has {size} categories, and a privacy of {float(share):.0%} at {float(confidence):.0%} "
                 "confidence would leave all of them possible: its reports would carry no information. Give the "
-                f"probability to report the true category (--retain {name}=70%), a privacy below the confidence "
-                f"(--privacy-of {name}=50%), or leave the attribute out (--withhold {name})."
+                f"probability to report the true category (--retain {name}=70%, or --retain 70% for all), a privacy "
+                f"below the confidence (--privacy-of {name}=50%), or leave the attribute out (--withhold {name})."
             )
         if share * size <= 1:
             return cls(probability=confidence)

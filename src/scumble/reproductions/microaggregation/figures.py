@@ -219,3 +219,17 @@ def judged_claims(lines: Sequence[FigurePoint], rows: int) -> dict[str, bool]:
         )
         claims[at + "microaggregate not above the constant"] = ours <= found("constant", 0, "")
     return claims
+
+
+def noise_shares(lines: Sequence[FigurePoint]) -> dict[tuple[str, str], tuple[float, float]]:
+    """The least and the largest share of noise in the loss of I-MDAV and S-MDAV over k, by method and epsilon.
+
+    The share is what the loss has beyond that of the same groups without noise, as in the paper without clamping.
+    """
+    without = {(line.method, line.k): line.il1s for line in lines if line.k and not line.epsilon}
+    shares: dict[tuple[str, str], list[float]] = {}
+    for line in lines:
+        groups = ("mdav" if line.method == "s-mdav" else line.method, line.k)
+        if line.epsilon and groups in without:
+            shares.setdefault((line.method, line.epsilon), []).append(1 - without[groups] / line.il1s)
+    return {place: (min(each), max(each)) for place, each in shares.items()}

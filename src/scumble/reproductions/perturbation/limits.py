@@ -28,10 +28,13 @@ from scumble.reproductions.perturbation.charts import FUNCTIONS, SEED, accuracy_
 from scumble.reproductions.perturbation.figures import (
     AS_PRINTED,
     NOISES,
+    QUICK_TESTING,
+    QUICK_TRAINING,
     TESTING,
     TRAINING,
     TRUTH,
     Row,
+    accuracy_of,
     learner,
     matrix,
     mean_accuracy,
@@ -114,7 +117,7 @@ def limits(function: int, run: int, *, training: int, testing: int) -> list[Row]
 
 def limits_figure(request: Request) -> Figure:
     """What reconstruction and association lose, and what reconstructing the leaves recovers."""
-    shorter = replace(request, runs=request.runs or RUNS)
+    shorter = replace(request, runs=request.times(RUNS))
     rows = [*accuracy_rows(shorter, (TRUTH, LEVEL), ("byclass", "local")), *_rows(shorter)]
     panels = tuple(
         Panel(
@@ -125,7 +128,9 @@ def limits_figure(request: Request) -> Figure:
                 Series(
                     label=name,
                     points=tuple(
-                        Point(x=f, y=mean_accuracy(rows, function=f, algorithm=name, noise=noise)) for f in FUNCTIONS
+                        Point.around(f, mean.mean, mean.band)
+                        for f in FUNCTIONS
+                        for mean in [accuracy_of(rows, function=f, algorithm=name, noise=noise)]
                     ),
                 )
                 for name in SHOWN
@@ -165,10 +170,10 @@ def _rows(request: Request) -> list[Row]:
             "what": "as-limits/1",
             "function": function,
             "run": run,
-            "training": TRAINING,
-            "testing": TESTING,
+            "training": request.size(TRAINING, QUICK_TRAINING),
+            "testing": request.size(TESTING, QUICK_TESTING),
         }
-        for run in range(request.runs or RUNS)
+        for run in range(request.times(RUNS))
         for function in FUNCTIONS
     ]
     return cached_rows(facts, _limits_of_run, request)

@@ -10,13 +10,21 @@ from typing import Any
 import numpy as np
 
 from scumble.charts import Chart, Panel, Point, ReferenceLine, Series
+from scumble.comparison.summary import Mean
 from scumble.mining.perturbed.classifier import PerturbedTreeClassifier
 from scumble.model.local.noise_model import for_epsilon, for_privacy
 from scumble.privacy.noise import SimulatedWords, simulation
 from scumble.privacy.perturber import perturb_block
 from scumble.reproductions.figure import Claim, Figure, Request
 from scumble.reproductions.perturbation.charts import cached_rows
-from scumble.reproductions.perturbation.figures import TESTING, TRAINING, Row, published_matrix
+from scumble.reproductions.perturbation.figures import (
+    QUICK_TESTING,
+    QUICK_TRAINING,
+    TESTING,
+    TRAINING,
+    Row,
+    published_matrix,
+)
 from scumble.reproductions.perturbation.people import RANGES, agrawal_schema, codes, generate
 
 EPSILONS = (1, 2, 4, 8, 16, 32, 64, 128)
@@ -41,12 +49,13 @@ def local_privacy_figure(request: Request) -> Figure:
     rows = _rows(request)
     panels, claims = [], []
     for function in NEEDED:
-        interval = {collected: _mean(rows, function, collected, INTERVAL) for collected in (EVERYTHING, ENOUGH)}
+        interval = {collected: _mean(rows, function, collected, INTERVAL).mean for collected in (EVERYTHING, ENOUGH)}
         lines = []
         for collected in (EVERYTHING, ENOUGH):
             means = {each: _mean(rows, function, collected, str(each)) for each in _epsilons(function, collected)}
-            lines.append(Series(label=collected, points=tuple(Point(x=x, y=y) for x, y in means.items())))
-            claims += _claims(function, collected, interval[collected], means)
+            points = tuple(Point.around(x, mean.mean, mean.band) for x, mean in means.items())
+            lines.append(Series(label=collected, points=points))
+            claims += _claims(function, collected, interval[collected], {x: mean.mean for x, mean in means.items()})
         interval_lines = tuple(
             ReferenceLine(label=f"{INTERVAL}, {collected}", y=value) for collected, value in interval.items()
         )
@@ -86,17 +95,23 @@ def _epsilons(function: int, collected: str) -> list[int]:
     return [each for each in EPSILONS if each <= LARGEST_PART * attributes]
 
 
-def _mean(rows: Sequence[Row], function: int, collected: str, guarantee: str) -> float:
+def _mean(rows: Sequence[Row], function: int, collected: str, guarantee: str) -> Mean:
     found = [
         r["accuracy"] for r in rows if (r["function"], r["told"], r["promise"]) == (function, collected, guarantee)
     ]
-    return 100 * float(np.mean(found))
+    return Mean.of([100 * accuracy for accuracy in found])
 
 
 def _rows(request: Request) -> list[Row]:
     facts: list[Row] = [
-        {"what": "as-local/1", "function": function, "run": run, "training": TRAINING, "testing": TESTING}
-        for run in range(request.runs or RUNS)
+        {
+            "what": "as-local/1",
+            "function": function,
+            "run": run,
+            "training": request.size(TRAINING, QUICK_TRAINING),
+            "testing": request.size(TESTING, QUICK_TESTING),
+        }
+        for run in range(request.times(RUNS))
         for function in NEEDED
     ]
     return cached_rows(facts, _accuracies_of_run, request)

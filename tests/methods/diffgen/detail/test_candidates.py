@@ -1,11 +1,17 @@
 """Attributes that are combined: all of few, and of many those with the largest effects."""
 
-import numpy as np
+from fractions import Fraction
 
-from scumble.methods.diffgen.detail.candidates import attributes_to_combine
+import numpy as np
+import pytest
+
+from scumble.files.schema_file import parse_schema
+from scumble.methods.diffgen.detail.candidates import attributes_to_combine, refined
 from scumble.methods.diffgen.detail.combinations import Combination
-from scumble.methods.diffgen.detail.measured import Table
+from scumble.methods.diffgen.detail.measured import Measured, MeasuredCells, Table
 from scumble.methods.diffgen.detail.terms import Term
+from scumble.methods.diffgen.settings import detail_settings
+from scumble.model.cut import Cut
 
 
 def table_and_term(place: int, shift: int, counts: tuple[int, int] = (50, 50)) -> tuple[Table, Term]:
@@ -41,3 +47,38 @@ def test_effects_are_weighted_by_the_records_that_have_them() -> None:
         40,
     )
     assert found == [7, *range(100, 139)]
+
+
+def measured_with(records: int, sizes: tuple[int, ...]) -> Measured:
+    """Two equal classes, and numbers with so many values each; nothing but the class totals was measured."""
+    numbers = "".join(
+        f"  a{place}: {{numeric: {{low: 0, high: {size}, step: 1}}}}\n" for place, size in enumerate(sizes)
+    )
+    schema = parse_schema(f"scumble: schema/1\ntarget: y\nattributes:\n{numbers}  y: {{classes: [n, p]}}\n")
+    half = np.array([[records // 2, records // 2]])
+    cells = MeasuredCells(cut=Cut.top(schema), split=(), measured=half, variance=1.0, count=half)
+    return Measured(cells, detail_settings(schema, Fraction(1), records))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "records", "bins"),
+    [
+        ((100, 100), 10_000, (12, 12)),  # 12 x 12 is at most 1.5 x 100
+        ((2, 100), 10_000, (2, 20)),  # few values leave more bins to the other, up to 20
+        ((3, 2, 100), 10_000, (3, 2, 20)),
+        ((100, 100), 100, (3, 3)),
+        ((100, 100), 1, (2, 2)),
+    ],
+)
+def test_a_chosen_combination_is_measured_in_as_many_bins_as_the_price_allows(
+    sizes: tuple[int, ...], records: int, bins: tuple[int, ...]
+) -> None:
+    measured = measured_with(records, sizes)
+    coarse = Combination(places=tuple(range(len(sizes))), bins=tuple(np.minimum(np.arange(size), 1) for size in sizes))
+    assert refined(measured, coarse, price=1.0).shape == bins
+
+
+def test_a_chosen_combination_never_gets_fewer_bins() -> None:
+    measured = measured_with(100, (5, 5, 5))
+    chosen = Combination(places=(0, 1, 2), bins=(np.arange(5),) * 3)
+    assert refined(measured, chosen, price=0.1) is chosen

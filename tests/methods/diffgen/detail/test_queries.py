@@ -32,7 +32,7 @@ from scumble.methods.diffgen.detail.combinations import ROWS_AT_ONCE, Combinatio
 from scumble.methods.diffgen.detail.counts import ClassTable, GroupCounts, ValueCounts
 from scumble.methods.diffgen.detail.evaluation import TILE
 from scumble.methods.diffgen.detail.groups import LogOddsGroups
-from scumble.methods.diffgen.detail.residuals import CERTAIN, ResidualChoice, ResidualSums, _of_all_classes, _residuals
+from scumble.methods.diffgen.detail.residuals import CERTAIN, ResidualChoice, ResidualSums, _residuals, of_all_classes
 from scumble.methods.diffgen.detail.slopes import OverlapSums, SlopeSums
 from scumble.methods.diffgen.detail.terms import LogOddsModel, Term
 from scumble.model.guarantee import Unit
@@ -140,6 +140,15 @@ def twin_residuals(model: LogOddsModel, codes: Sequence[int], label: int) -> lis
     return [CERTAIN * (place == label) - each for place, each in enumerate(expected)]
 
 
+def residual_table(model: LogOddsModel, combination: Combination, schema: Schema, rows: Sequence[tuple]) -> Any:
+    """The residuals (combinations of bins, classes), one record at a time."""
+    table = np.zeros((len(combination), len(schema.classes)), dtype=np.int64)
+    for row in rows:
+        codes, label = predictors_and_class(schema, row)
+        table[twin_key(combination, codes)] += twin_residuals(model, codes, label)
+    return table
+
+
 def brute_force(query: Any, schema: Schema, rows: Sequence[tuple[int, ...]]) -> Any:
     """The answer of a counting query, one record at a time."""
     people = [predictors_and_class(schema, row) for row in rows]
@@ -154,21 +163,18 @@ def brute_force(query: Any, schema: Schema, rows: Sequence[tuple[int, ...]]) -> 
             found += [sum(start <= codes[place] < start + width for codes, _ in people) for start in starts]
         return found
     if isinstance(query, ResidualChoice):
-        sums = [
-            np.abs(brute_force(ResidualSums(model=query.model, combination=each), schema, rows)).sum()
-            for each in query.candidates
-        ]
+        sums = [np.abs(residual_table(query.model, each, schema, rows)).sum() for each in query.candidates]
         scores = [int(each) - handicap for each, handicap in zip(sums, query.handicaps, strict=True)]
         return [scores + [0] * query.optional]
-    groups = 1 if query.__class__ is ResidualSums else len(query.groups or (0,))
+    if isinstance(query, ResidualSums):
+        table = residual_table(query.model, query.combination, schema, rows)
+        return (table[:, 1] if classes == 2 else table.ravel()).tolist()
+    groups = len(query.groups or (0,))
     bins = 1 if isinstance(query, GroupCounts) else len(query.combination)
     table = np.zeros((groups, bins, classes), dtype=np.int64)
     for codes, label in people:
         key = 0 if isinstance(query, GroupCounts) else twin_key(query.combination, codes)
-        if isinstance(query, ResidualSums):
-            table[0, key] += twin_residuals(query.model, codes, label)
-        else:
-            table[twin_group(query.groups, twin_log_odds(query.model, codes)), key, label] += 1
+        table[twin_group(query.groups, twin_log_odds(query.model, codes)), key, label] += 1
     return table.ravel().tolist()
 
 
@@ -211,7 +217,7 @@ def test_the_expected_probabilities_of_a_record_add_up_to_one_and_are_not_negati
     generator = np.random.default_rng(seed)
     relative = generator.integers(-40_000, 40_000, (classes - 1, 50))
     labels = generator.integers(0, classes, 50)
-    residuals = _of_all_classes(_residuals(relative, labels).T)
+    residuals = of_all_classes(_residuals(relative, labels).T)
     assert (residuals.sum(axis=1) == 0).all()
     expected = CERTAIN * np.eye(classes, dtype=np.int64)[labels] - residuals
     assert (expected >= 0).all() and (expected.sum(axis=1) == 1024).all()

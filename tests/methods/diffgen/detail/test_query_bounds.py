@@ -53,6 +53,20 @@ def test_residuals_of_a_record_are_within_their_bound_whatever_the_log_odds_are(
     assert abs(int(choice.answer([block(row)])[0, 0])) <= choice.sensitivity(Unit.ADD_REMOVE).bound
 
 
+@given(st.lists(EXTREME, min_size=2, max_size=2), st.integers(0, 1))
+def test_residuals_of_two_classes_are_opposite_numbers_and_one_of_them_is_counted(base: list[int], label: int) -> None:
+    schema = parse_schema(
+        "scumble: schema/1\ntarget: y\nattributes:\n  x: {taxonomy: {Any: {a: , b: }}}\n  y: {classes: [n, p]}\n"
+    )
+    query = ResidualSums(
+        model=LogOddsModel(schema=schema, base=np.array(base, dtype=np.int32)),
+        combination=Combination(places=(0,), bins=(np.arange(2),)),
+    )
+    answer = query.answer([(np.array([1], dtype=np.uint8), np.array([label], dtype=np.uint8))])
+    assert answer.shape == (2,) and np.abs(answer).sum() <= query.sensitivity(Unit.ADD_REMOVE).bound == CERTAIN
+    assert np.array_equal(query.by_class(answer).sum(axis=1), [0, 0]) and query.by_class(answer)[1, label] >= 0
+
+
 @given(st.lists(st.integers(-20_000, 20_000), min_size=3, max_size=3))
 def test_residuals_use_the_probabilities_of_the_model(base: list[int]) -> None:
     model = LogOddsModel(schema=SCHEMA, base=np.array(base, dtype=np.int32))

@@ -74,7 +74,7 @@ def test_each_row_is_drawn_as_often_as_its_weight_within_one(weights: list[int],
 )
 def test_classes_occur_as_often_as_their_probabilities_add_up_to(weights: list[list[int]], seed: int) -> None:
     probabilities = np.array(weights) / np.sum(weights, axis=1, keepdims=True)
-    labels = systematic_classes(probabilities, [np.arange(len(probabilities))], simulation(seed))
+    labels = systematic_classes(probabilities, np.arange(len(probabilities)), simulation(seed))
     climb = np.cumsum(probabilities[:, 0])
     assert (np.abs(np.cumsum(labels == 0) - climb) <= 1 + 1e-9).all()
 
@@ -82,7 +82,7 @@ def test_classes_occur_as_often_as_their_probabilities_add_up_to(weights: list[l
 def test_every_row_gets_each_class_with_its_probability() -> None:
     """2,000 samples; six standard errors."""
     probabilities = np.array([[0.2, 0.3, 0.5], [0.9, 0.05, 0.05], [0.1, 0.1, 0.8], [0.4, 0.4, 0.2]])
-    samples = np.stack([systematic_classes(probabilities, [np.arange(4)], simulation(seed)) for seed in range(2000)])
+    samples = np.stack([systematic_classes(probabilities, np.arange(4), simulation(seed)) for seed in range(2000)])
     for label in range(3):
         share = (samples == label).mean(axis=0)
         assert (np.abs(share - probabilities[:, label]) < 6 * np.sqrt(0.25 / 2000)).all()
@@ -110,3 +110,22 @@ def test_classes_follow_the_values_of_their_rows() -> None:
     for job, lead in enumerate((-2000, 0, 0, 2000)):
         expected = 1 / (1 + np.exp(-lead / 1024))
         assert labels[rows.codes[1] == job].mean() == pytest.approx(expected, abs=0.05)
+
+
+@pytest.mark.parametrize("spread", [900, 200_000])
+def test_two_classes_are_drawn_as_any_classes_are(spread: int) -> None:
+    """Each lead is done once: the same classes as row by row, but for the last bit of a mean."""
+    generator = np.random.default_rng(spread)
+    shifts = np.stack([np.zeros(7), generator.integers(-spread, spread, 7)], axis=1).astype(np.int32)
+    term = Term.of(Combination(places=(0,), bins=(np.arange(PEOPLE.predictors[0].domain.size) % 7,)), shifts)
+    model = LogOddsModel(schema=PEOPLE, base=np.zeros(2, dtype=np.int32), terms=(term,))
+    shares = np.array([0.7, 0.3])
+    rows = RowSampler(3, np.array([3000, 2000]), simulation(1))
+    for place, attribute in enumerate(PEOPLE.predictors):
+        rows.draw(place, np.ones((1, 2, attribute.domain.size)))
+    again = RowSampler(3, np.array([3000, 2000]), simulation(1))
+    for place, attribute in enumerate(PEOPLE.predictors):
+        again.draw(place, np.ones((1, 2, attribute.domain.size)))
+    log_odds = match_classes(model.log_odds(again.codes), shares)
+    expected = systematic_classes(class_probabilities(log_odds), log_odds[:, 1] - log_odds[:, 0], again._generator)
+    assert rows.draw_classes(model, shares).tolist() == expected.tolist()

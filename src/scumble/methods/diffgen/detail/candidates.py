@@ -9,7 +9,7 @@ the rest.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import prod
+from math import prod, sqrt
 
 import numpy as np
 
@@ -22,6 +22,9 @@ MOST_IN_PAIRS, MOST_IN_TRIPLES = 40, 9
 """At most 780 pairs and 84 triples are compared."""
 MOST_BINS, LARGEST_COMBINATION = 5, 128
 """Attributes are combined in at most about so many bins each, and in at most so many combinations of bins."""
+MOST_BINS_MEASURED, FINER, LARGEST_MEASURED = 20, 1.5, 4096
+"""A chosen combination is measured in up to so many bins of each attribute, as long as its combinations of bins are at
+most 1.5 times as many as the square root of the information: choosing it needs sums of many records, measuring less."""
 BINS_ALONE = 20
 """An attribute whose own effect differs from what was measured is a candidate, too, in about so many bins."""
 HEAD_STARTS_OF_TRIPLES = 2
@@ -60,6 +63,23 @@ def candidate_combinations(
     return tuple(candidate for group, candidate in found.items() if group not in chosen)
 
 
+def refined(measured: Measured, chosen: Combination, price: float) -> Combination:
+    """A chosen combination in as many bins as the price allows to measure, or as it is if that would be fewer.
+
+    Attributes with few values leave more bins to the others.
+    """
+    most = FINER * sqrt(_information(measured, price))
+    bins = 2
+    while bins < MOST_BINS_MEASURED and _cells(measured, chosen.places, bins + 1) <= most:
+        bins += 1
+    found = _combined([measured.alone(place, bins) for place in chosen.places])
+    return found if len(chosen) < len(found) <= LARGEST_MEASURED else chosen
+
+
+def _cells(measured: Measured, places: Sequence[int], bins: int) -> int:
+    return prod(min(measured.domains[place].size, bins) for place in places)
+
+
 def _to_combine(measured: Measured, most: int) -> list[int]:
     return attributes_to_combine(len(measured.names), measured.tables, measured.model.terms, most)
 
@@ -80,8 +100,12 @@ def attributes_to_combine(attributes: int, tables: Mapping[int, Table], terms: S
 def _bins(measured: Measured, price: float, attributes: int) -> int:
     """About how many bins each of several attributes should have: as in `best_bins`, their combinations are as many as
     the square root of the information that the price gives."""
-    known = 2 * price * max(float(class_totals(measured.totals).sum()), 1.0) / len(measured.schema.classes)
-    return min(max(int(known ** (0.5 / attributes)), 2), MOST_BINS)
+    return min(max(int(_information(measured, price) ** (0.5 / attributes)), 2), MOST_BINS)
+
+
+def _information(measured: Measured, price: float) -> float:
+    """The information that a price gives."""
+    return 2 * price * max(float(class_totals(measured.totals).sum()), 1.0) / len(measured.schema.classes)
 
 
 def _combined(alone: Sequence[Combination]) -> Combination:

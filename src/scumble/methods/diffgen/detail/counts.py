@@ -18,6 +18,7 @@ from scumble.methods.diffgen.detail.records import Records
 from scumble.methods.diffgen.detail.terms import LogOddsModel
 from scumble.model.counts import Block, Integers
 from scumble.model.guarantee import Unit
+from scumble.model.operation import SUMS
 from scumble.model.schema import Schema
 from scumble.privacy.query import RowMeasurement, Sensitivity, SummedRows
 
@@ -26,6 +27,7 @@ from scumble.privacy.query import RowMeasurement, Sensitivity, SummedRows
 class ValueCounts(RowMeasurement, SummedRows):
     """The number of records with each value of some attributes, and in each range of values of those with very many."""
 
+    needs = SUMS
     schema: Schema
     places: tuple[int, ...]
 
@@ -66,6 +68,7 @@ class ValueCounts(RowMeasurement, SummedRows):
 class ClassTable(RowMeasurement, SummedRows):
     """The number of records of each class in each group of similar log-odds and each bin of an attribute."""
 
+    needs = SUMS
     model: LogOddsModel
     combination: Combination
     groups: LogOddsGroups | None = None
@@ -91,6 +94,7 @@ class ClassTable(RowMeasurement, SummedRows):
 class GroupCounts(RowMeasurement, SummedRows):
     """The number of records of each class in each group of similar log-odds."""
 
+    needs = SUMS
     model: LogOddsModel
     groups: LogOddsGroups
 

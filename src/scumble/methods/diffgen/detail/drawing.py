@@ -7,15 +7,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from scumble.compiled import compiled
+from scumble.model.coded_columns import SmallCodes
 from scumble.model.counts import Floats, Integers
 
 GUIDES = 1 << 8
 """Entries of the guide table for each context. A power of two, so that products with it are exact."""
 
 
-def drawn(climbs: Floats, contexts: Integers, uniform: Floats) -> Integers:
+def drawn(climbs: Floats, contexts: Integers, uniform: Floats) -> SmallCodes:
     """The place of each row's uniform number in the cumulative probabilities (contexts, values) of its context.
 
     Places are those of `np.searchsorted(line, contexts + uniform, side="right")`, where the line consists of all
@@ -23,12 +25,12 @@ def drawn(climbs: Floats, contexts: Integers, uniform: Floats) -> Integers:
     """
     line = (np.arange(len(climbs))[:, np.newaxis] + climbs).ravel()
     guide = np.searchsorted(line, np.arange(len(climbs) * GUIDES + 1) / GUIDES, side="right")
-    found = np.empty(len(uniform), dtype=np.int64)
+    found = np.empty(len(uniform), dtype=np.min_scalar_type(climbs.shape[1] - 1))
     _search(line, guide, contexts, uniform, climbs.shape[1], found)
     return found
 
 
-def raked(rows: int, wanted: Sequence[tuple[Integers, Floats]], rounds: int) -> Floats:
+def raked(rows: int, wanted: Sequence[tuple[npt.NDArray[Any], Floats]], rounds: int) -> Floats:
     """Weights of rows, by iterative proportional fitting: the groups of each element get their shares in turn."""
     weights = np.ones(rows)
     for _ in range(rounds):

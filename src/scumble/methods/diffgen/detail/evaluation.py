@@ -109,7 +109,8 @@ def _evaluate_all(model: Any, codes: Any, log_odds: Any) -> None:
         count = min(TILE, rows - begin)
         evaluate(model, codes, begin, count, keys, measured, found)
         for column in range(len(model.base)):
-            log_odds[column, begin : begin + count] = found[column, :count]
+            for row in range(count):
+                log_odds[column, begin + row] = found[column, row]
 
 
 @compiled

@@ -41,9 +41,12 @@ class LogOddsGroups:
 
     def assign(self, log_odds: LogOdds) -> Integers:
         """The group of each record."""
-        groups = np.zeros(len(log_odds), dtype=np.int32)
-        relative = np.subtract(log_odds[:, 1:].T, log_odds[:, 0], dtype=np.int64, order="C")
-        add_groups(relative, self.edges, len(log_odds), 1, groups)
+        return self.assign_relative(np.subtract(log_odds[:, 1:].T, log_odds[:, 0], dtype=np.int64, order="C"))
+
+    def assign_relative(self, relative: Integers) -> Integers:
+        """The group of each record, by log-odds relative to those of the first class (classes - 1, records)."""
+        groups = np.zeros(relative.shape[1], dtype=np.int32)
+        add_groups(relative, self.edges, len(groups), 1, groups)
         return groups.astype(np.int64)
 
 

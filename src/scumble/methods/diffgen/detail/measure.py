@@ -12,7 +12,7 @@ import numpy as np
 
 from scumble.methods.diffgen.detail.binning import is_binned, range_width, value_shares
 from scumble.methods.diffgen.detail.calibration import calibrate, expected_slope
-from scumble.methods.diffgen.detail.candidates import candidate_combinations
+from scumble.methods.diffgen.detail.candidates import candidate_combinations, refined
 from scumble.methods.diffgen.detail.class_totals import NoisyTable, class_totals
 from scumble.methods.diffgen.detail.combinations import Combination
 from scumble.methods.diffgen.detail.counts import ClassTable, GroupCounts, ValueCounts
@@ -41,15 +41,23 @@ from scumble.methods.diffgen.detail.spends import (
 from scumble.methods.diffgen.detail.terms import LogOddsModel, Term, class_probabilities, means_by_key
 from scumble.methods.diffgen.detail.weights import limits, weighted, with_offsets
 from scumble.methods.diffgen.settings import DetailSettings
+from scumble.model.coded_columns import CodedColumns, code_array
 from scumble.model.counts import Integers
 from scumble.model.fine_rows import FINE_ROWS_EACH, MOST_FINE_ROWS, ROWS_FROM_TABLES
 from scumble.model.guarantee import Unit
+from scumble.model.operation import Operation
 from scumble.model.release import FineRows
 from scumble.model.schema import Schema
-from scumble.model.values import published_values
 from scumble.privacy.holder import Holder
 from scumble.privacy.noise import laplace_variance
 
+DETAIL_NEEDS = frozenset[Operation]().union(
+    *(
+        query.needs
+        for query in (ValueCounts, ResidualChoice, ClassTable, GroupCounts, ResidualSums, SlopeSums, OverlapSums)
+    )
+)
+"""What the queries of the detail need."""
 CALIBRATION_GROUPS = 12
 LEAST_INFORMATION, INFORMATION_PER_BIN = 600.0, 20.0
 """An attribute is counted in two groups by log-odds if its table has this much information, and for each bin of each
@@ -184,12 +192,13 @@ class _Measuring(Measured):
             spend = combination_label(number)
             whole = fit_label(number)
             self.holder.divide(whole, combination_spends(self.holder.plan.price(whole), number))
+            combination = refined(self, combination, float(self.holder.plan.price(spend)))
             query = ResidualSums(model=self.model, combination=combination)
-            sums = self.holder.measure(query, spend=spend).reshape(query.shape)
+            sums = query.by_class(self.holder.measure(query, spend=spend))
             names = [self.names[place] for place in combination.places]
             self.document.append({"attributes": names, "residuals": sums.tolist()})
             self.story.append(f"{' and '.join(names)} together by class, in {len(combination)} combinations of bins")
-            self._add_term(combination, sums, self._deviation(spend, 2))
+            self._add_term(combination, sums, self._deviation(spend, query.bound) / CERTAIN)
             self.chosen.append(combination.places)
 
     def fit_weights(self) -> None:
@@ -209,10 +218,10 @@ class _Measuring(Measured):
         rows = self.rows(most=MOST_FINE_ROWS, each=FINE_ROWS_EACH)
         rows.resample(self.wanted(rows))
         codes = dict(zip(self.names, rows.codes, strict=True))
-        codes[str(self.schema.target)] = rows.draw_classes(self.model, self.class_shares())
-        columns = {each.name: published_values(each.domain, codes[each.name]) for each in self.schema.attributes}
+        labels = rows.draw_classes(self.model, self.class_shares())
+        codes[str(self.schema.target)] = code_array(labels, len(self.schema.classes))
         return Detail(
-            fine=FineRows(schema=self.schema, columns=columns),
+            fine=FineRows(schema=self.schema, columns=CodedColumns(self.schema, codes)),
             document={
                 "unit of log-odds": f"1/{LOG_ODDS_UNIT}",
                 "split": list(self.cells.split),
@@ -243,7 +252,7 @@ class _Measuring(Measured):
         return table, self._deviation(spend)
 
     def _choose_combination(self, left: str) -> Combination | None:
-        price = float(self.holder.plan.price(left)) / 2
+        price = float(self.holder.plan.price(left)) / 3
         candidates = candidate_combinations(self, self.chosen, price)
         if not candidates:
             return None

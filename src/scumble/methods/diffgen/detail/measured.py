@@ -18,6 +18,7 @@ from scumble.methods.diffgen.detail.residuals import CERTAIN
 from scumble.methods.diffgen.detail.shrinkage import consistent
 from scumble.methods.diffgen.detail.terms import LogOddsModel, to_log_odds
 from scumble.methods.diffgen.settings import DetailSettings
+from scumble.model.coded_columns import SmallCodes, code_array
 from scumble.model.counts import Floats, Integers
 from scumble.model.cut import Cut
 from scumble.model.row_limit import scaled
@@ -116,36 +117,42 @@ class Measured:
         count = scaled(np.rint(class_totals(self.totals)).astype(np.int64), most=most, each=each)
         rows = RowSampler(len(self.names), count, self._generator(count))
         start = self.model.base if self.model.start is None else self.model.start
-        log_odds = np.tile(start, (rows.rows, 1))
+        relative = np.repeat(np.subtract(start[1:], start[0], dtype=np.int64)[:, np.newaxis], rows.rows, axis=1)
+        grouped = [number for number, table in enumerate(self.tables.values()) if table.groups is not None]
         for number, (place, table) in enumerate(self.tables.items()):
-            groups = None if table.groups is None else table.groups.assign(log_odds)
+            groups = None if table.groups is None else table.groups.assign_relative(relative)
             rows.draw(place, self.weights(place), groups)
-            term = self.model.terms[number]
-            keys = term.combination.keys(rows.codes)
-            log_odds += term.measured[keys if groups is None else keys + len(term.combination) * groups]
+            if any(later > number for later in grouped):
+                term = self.model.terms[number]
+                keys = term.combination.keys(rows.codes)
+                keys += 0 if groups is None else len(term.combination) * groups
+                for other in range(len(relative)):
+                    relative[other] += (term.measured[:, other + 1] - term.measured[:, 0])[keys]
         for place in range(len(self.names)):
             if place not in self.tables and place in self.shares:
                 rows.draw(place, self.weights(place))
         return rows
 
-    def wanted(self, rows: "RowSampler") -> list[tuple[Integers, Floats]]:
+    def wanted(self, rows: "RowSampler") -> list[tuple[SmallCodes, Floats]]:
         """Groups of rows, and the shares that they should have: by cell, by log-odds, and by value.
 
         The values of a row are drawn independently given its class. Those of a record depend on each other, so records
         have larger log-odds than rows, on either side, and are distributed differently over the cells.
         """
-        wanted = []
+        wanted: list[tuple[SmallCodes, Floats]] = []
         if self.cells.split:
             cells = self._cells()
             keys = cells.keys(rows.codes)
             found = np.bincount(keys, minlength=len(cells)) / max(rows.rows, 1)
-            wanted.append((keys, self._cell_shares(found)))
+            wanted.append((code_array(keys, len(cells)), self._cell_shares(found)))
         if self.grouped is not None:
             model, groups, sizes = self.grouped
-            wanted.append((groups.assign(model.log_odds(rows.codes)), (sizes + 1) / (sizes + 1).sum()))
+            assigned = code_array(groups.assign(model.log_odds(rows.codes)), len(groups))
+            wanted.append((assigned, (sizes + 1) / (sizes + 1).sum()))
         for place, table in self.tables.items():
             sizes = consistent(table.counts).sum(axis=(0, 2))
-            wanted.append((self.binning(place).bins[rows.codes[place]], sizes / sizes.sum()))
+            bins = code_array(self.binning(place).bins, len(sizes))
+            wanted.append((bins[rows.codes[place]], sizes / sizes.sum()))
         return wanted
 
     def _cells(self) -> Combination:

@@ -18,7 +18,8 @@ from scumble.methods.diffgen.detail.records import Records
 from scumble.methods.diffgen.detail.terms import LogOddsModel
 from scumble.model.counts import Block, Integers
 from scumble.model.guarantee import Unit
-from scumble.privacy.query import RowChoice, RowMeasurement, Sensitivity, SummedRows
+from scumble.model.operation import SUMS
+from scumble.privacy.query import DistanceChoice, RowMeasurement, Sensitivity, SummedRows
 
 CERTAIN = 1024
 """Class probabilities of a record are whole multiples of 1/1024 that add up to one."""
@@ -27,7 +28,7 @@ SURE = 8 * LOG_ODDS_UNIT
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResidualChoice(RowChoice, SummedRows):
+class ResidualChoice(DistanceChoice):
     """Which combination of attributes adds most to the log-odds model.
 
     For each candidate, the sum of the absolute residuals of all its combinations of bins and all classes, in units of
@@ -46,13 +47,11 @@ class ResidualChoice(RowChoice, SummedRows):
         sums = np.zeros((sum(tables.lengths), len(self.model.schema.classes) - 1), dtype=np.int64)
         for codes, labels in records.chunks(blocks):
             tables.add(records.keys(codes), _residuals(records.log_odds(codes), labels), sums)
-        return np.concatenate([_of_all_classes(found).ravel() for found in tables.marginals(sums)])
+        return np.concatenate([of_all_classes(found).ravel() for found in tables.marginals(sums)])
 
-    def finish(self, sums: Integers) -> Integers:
+    def differences(self, sums: Integers) -> list[Integers]:
         lengths = [len(candidate) * len(self.model.schema.classes) for candidate in self.candidates]
-        parts = np.split(np.abs(sums), np.cumsum(lengths)[:-1])
-        scores = [int(part.sum()) - handicap for part, handicap in zip(parts, self.handicaps, strict=True)]
-        return np.array([scores + [0] * self.optional])
+        return list(np.split(sums, np.cumsum(lengths)[:-1]))
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
         """A record's expected probabilities P depend only on the record and on answers paid before; they are not
@@ -66,26 +65,41 @@ class ResidualChoice(RowChoice, SummedRows):
 @dataclass(frozen=True, kw_only=True)
 class ResidualSums(RowMeasurement, SummedRows):
     """What a combination of attributes adds to the log-odds model: for each combination of bins and class, the records
-    of the class minus the records that the model expects, in units of 1/1024."""
+    of the class minus the records that the model expects, in units of 1/1024.
 
+    The residuals of two classes are opposite numbers, so only those of the second are counted. They need half as much
+    noise as both together.
+    """
+
+    needs = SUMS
     model: LogOddsModel
     combination: Combination
 
     def gather(self, blocks: Iterable[Block]) -> Integers:
         records = Records(self.model, [self.combination])
-        sums = np.zeros((self.shape[0], self.shape[1] - 1), dtype=np.int64)
+        sums = np.zeros((len(self.combination), len(self.model.schema.classes) - 1), dtype=np.int64)
         for codes, labels in records.chunks(blocks):
             _add_lines(records.keys(codes)[0], _residuals(records.log_odds(codes), labels), sums)
-        return _of_all_classes(sums).ravel()
+        return (sums if self._two_classes else of_all_classes(sums)).ravel()
 
     @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.combination), len(self.model.schema.classes)
+    def _two_classes(self) -> bool:
+        return len(self.model.schema.classes) == 2
+
+    @property
+    def bound(self) -> int:
+        """By how much a record changes all sums together."""
+        return CERTAIN if self._two_classes else 2 * CERTAIN
+
+    def by_class(self, sums: Integers) -> Integers:
+        """The answer, or a noisy one, as residuals of all classes (combinations of bins, classes)."""
+        lines = sums.reshape(len(self.combination), -1)
+        return of_all_classes(lines) if self._two_classes else lines
 
     def sensitivity(self, unit: Unit) -> Sensitivity:
         """A record lies in one combination of bins, whose sums it changes by at most 2048 in all, as shown in
-        `ResidualChoice`. Replacing a record changes them twice."""
-        return Sensitivity(bound=2 * CERTAIN * (1 if unit is Unit.ADD_REMOVE else 2))
+        `ResidualChoice`; half of that is the change of either of two classes. Replacing a record changes them twice."""
+        return Sensitivity(bound=self.bound * (1 if unit is Unit.ADD_REMOVE else 2))
 
 
 def _residuals(relative: Integers, labels: Any) -> Integers:
@@ -109,7 +123,7 @@ def _expected_of_two() -> Integers:
     return -residuals[0]
 
 
-def _of_all_classes(sums: Integers) -> Integers:
+def of_all_classes(sums: Integers) -> Integers:
     """Residuals (lines, classes) from those of all classes but the first: they add up to zero."""
     return np.concatenate([-sums.sum(axis=1, keepdims=True), sums], axis=1)
 

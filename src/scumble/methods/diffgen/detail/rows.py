@@ -7,17 +7,22 @@ draws would add.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from scumble.methods.diffgen.detail.drawing import drawn, raked
 from scumble.methods.diffgen.detail.groups import LogOdds
 from scumble.methods.diffgen.detail.terms import LogOddsModel, class_probabilities, to_log_odds
+from scumble.model.coded_columns import SmallCodes, code_array
 from scumble.model.counts import Floats, Integers
 from scumble.privacy.noise import Simulation
 
 MATCHING_ROUNDS = 8
 RAKING_ROUNDS = 5
+MOST_LEADS = 1 << 17
+"""Leads of the second of two classes are listed from the lowest to the highest, if those are at most so many."""
 
 
 class RowSampler:
@@ -27,7 +32,7 @@ class RowSampler:
         """`count` lists how many rows each class has provisionally."""
         self.provisional = np.repeat(np.arange(len(count)), count)
         self._generator = generator
-        self.codes: list[Integers] = [np.zeros(0, dtype=np.int64)] * attributes
+        self.codes: list[SmallCodes] = [np.zeros(0, dtype=np.uint8)] * attributes
 
     @property
     def rows(self) -> int:
@@ -41,7 +46,7 @@ class RowSampler:
         climb[:, -1] = 1.0
         self.codes[place] = drawn(climb, context, self._generator.random(self.rows))
 
-    def resample(self, wanted: Sequence[tuple[Integers, Floats]]) -> None:
+    def resample(self, wanted: Sequence[tuple[npt.NDArray[Any], Floats]]) -> None:
         """Draw as many of the rows again, with replacement, so that groups of rows get wanted shares.
 
         Each element of `wanted` lists the group of every row and the share of every group. Rows are weighted by
@@ -51,7 +56,8 @@ class RowSampler:
         if not self.rows:
             return
         chosen = systematic_rows(raked(self.rows, wanted, RAKING_ROUNDS), self._generator)
-        self.codes = [column[chosen] for column in self.codes]
+        for place, column in enumerate(self.codes):  # one after the other, for the sake of memory
+            self.codes[place] = column[chosen]
         self.provisional = self.provisional[chosen]
 
     def draw_classes(self, model: LogOddsModel, shares: Floats) -> Integers:
@@ -59,9 +65,24 @@ class RowSampler:
 
         The classes of all rows together occur in the given shares.
         """
-        log_odds = match_classes(model.log_odds(self.codes), shares)
-        order = [log_odds[:, -1] - log_odds[:, 0]]
+        log_odds = model.log_odds(self.codes)
+        if len(shares) == 2 and len(log_odds):
+            return self._draw_of_two(log_odds[:, 1] - log_odds[:, 0], shares)
+        log_odds = match_classes(log_odds, shares)
+        order = log_odds[:, -1] - log_odds[:, 0]
         return systematic_classes(class_probabilities(log_odds), order, self._generator)
+
+    def _draw_of_two(self, lead: LogOdds, shares: Floats) -> Integers:
+        """The same for two classes: many rows have the same lead of the second class, so each lead is done once."""
+        low, high = int(lead.min()), int(lead.max())
+        line: npt.NDArray[Any]
+        if high - low < MOST_LEADS:
+            leads, line = np.arange(low, high + 1, dtype=np.int32), code_array(lead - low, high - low + 1)
+        else:
+            leads, line = np.unique(lead, return_inverse=True)
+        lines = np.stack([np.zeros_like(leads), leads], axis=1)
+        matched = match_classes(lines, shares, np.bincount(line, minlength=len(leads)))
+        return systematic_classes(class_probabilities(matched)[line], line, self._generator)
 
 
 def systematic_rows(weights: Floats, generator: Simulation) -> Integers:
@@ -71,22 +92,25 @@ def systematic_rows(weights: Floats, generator: Simulation) -> Integers:
     return np.minimum(np.searchsorted(climb, steps, side="right"), len(weights) - 1)
 
 
-def match_classes(log_odds: LogOdds, shares: Floats) -> LogOdds:
-    """Shift the log-odds of each class, so that the classes of all rows are expected in these shares."""
+def match_classes(log_odds: LogOdds, shares: Floats, times: Integers | None = None) -> LogOdds:
+    """Shift the log-odds of each class, so that the classes of all rows are expected in these shares.
+
+    `times` says how often each row occurs, if not once.
+    """
     for _ in range(MATCHING_ROUNDS if len(log_odds) else 0):
-        found = class_probabilities(log_odds).mean(axis=0)
+        found = np.average(class_probabilities(log_odds), axis=0, weights=times)
         log_odds = log_odds + (to_log_odds(shares) - to_log_odds(found))
     return log_odds
 
 
-def systematic_classes(probabilities: Floats, order: Sequence[Integers], generator: Simulation) -> Integers:
+def systematic_classes(probabilities: Floats, order: npt.NDArray[Any], generator: Simulation) -> Integers:
     """Draw classes by systematic sampling, one class after the other.
 
     The first class is drawn against all others, the second among the rows that are left, and so on. Along the order,
     the first class occurs as often as its probabilities add up to, within one.
     """
     labels = np.full(len(probabilities), probabilities.shape[1] - 1, dtype=np.int64)
-    left = np.lexsort(tuple(reversed(order)))
+    left = np.argsort(order, kind="stable")
     rest = np.ones(len(probabilities))
     for label in range(probabilities.shape[1] - 1):
         share = probabilities[left, label] / np.maximum(rest[left], 1e-12)

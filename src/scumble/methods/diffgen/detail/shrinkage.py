@@ -106,8 +106,13 @@ def _noise(size: Floats, prior: Floats, deviation: float | Floats) -> Floats:
 
 
 def shifts_of_combinations(table: Integers, expected: Floats, deviation: float) -> LogOdds:
-    """What a noisy class table adds to log-odds whose mean class probabilities in each combination are `expected`."""
-    found = shrunk(table, expected, deviation, usual_variance=USUAL_VARIANCE_OF_COMBINATIONS)
+    """What a noisy class table adds to log-odds whose mean class probabilities in each combination are `expected`.
+
+    The table follows from residuals whose noise has this standard deviation. The residuals of two classes are opposite
+    numbers, so their noise does not change the size of a combination, which `shrunk` takes into account for counts.
+    """
+    of_counts = np.sqrt(np.square(expected).sum(axis=1, keepdims=True)) if expected.shape[1] == 2 else 1.0
+    found = shrunk(table, expected, deviation / of_counts, usual_variance=USUAL_VARIANCE_OF_COMBINATIONS)
     return to_log_odds(found) - to_log_odds(expected)
 
 

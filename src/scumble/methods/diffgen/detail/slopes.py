@@ -16,6 +16,7 @@ from scumble.methods.diffgen.detail.records import Records
 from scumble.methods.diffgen.detail.terms import LogOddsModel
 from scumble.model.counts import Block, Floats, Integers
 from scumble.model.guarantee import Unit
+from scumble.model.operation import SUMS
 from scumble.privacy.query import RowMeasurement, Sensitivity, SummedRows
 
 LARGEST_LIMIT = 1 << 30
@@ -32,6 +33,7 @@ class SlopeSums(RowMeasurement, SummedRows):
     in units of 1/1024. Each record's numbers are scaled down if their absolute values add up to more than `limit`.
     """
 
+    needs = SUMS
     model: LogOddsModel
     limit: int
 
@@ -58,6 +60,7 @@ class OverlapSums(RowMeasurement, SummedRows):
     than `limit`.
     """
 
+    needs = SUMS
     model: LogOddsModel
     limit: int
 
@@ -100,7 +103,8 @@ def _sizes(model: Any, codes: Any, slopes: Any, overlaps: Any) -> None:
                 for label in range(1, len(probabilities)):
                     slopes[begin + row] += probabilities[label, row] * abs(shifts[term, label - 1, row] - mean)
         _covariances(shifts, probabilities, count, found, totals)
-        overlaps[begin : begin + count] = totals[:count]
+        for row in range(count):
+            overlaps[begin + row] = totals[row]
 
 
 @compiled
@@ -111,7 +115,8 @@ def _slopes(model: Any, codes: Any, labels: Any, limit: Any, sums: Any) -> None:
     for begin in range(0, rows, TILE):
         count = min(TILE, rows - begin)
         _shifts(model, codes, begin, count, shifts, probabilities)
-        totals[:] = 0.0
+        for row in range(count):
+            totals[row] = 0.0
         for term in range(len(sums)):
             here = found[term]
             for row in range(count):
@@ -172,7 +177,8 @@ def _covariances(shifts: Any, probabilities: Any, rows: Any, found: Any, totals:
         for column in range(others):
             for row in range(rows):
                 means[term, row] += probabilities[column + 1, row] * shifts[term, column, row]
-    totals[:] = 0.0
+    for row in range(rows):
+        totals[row] = 0.0
     place = 0
     for first in range(terms):
         for column in range(others):

@@ -85,16 +85,16 @@ def detail_spends(schema: Schema, epsilon: Fraction, settings: DetailSettings) -
 
 
 def combination_spends(epsilon: Fraction, number: int) -> tuple[Spend, ...]:
-    """How `FIT`, or what is left of it, is divided if a combination was chosen: half of it for its residuals."""
+    """How `FIT`, or what is left of it, is divided if a combination was chosen: a third of it for its residuals."""
     return (
         Spend(
             label=combination_label(number),
-            epsilon=epsilon / 2,
+            epsilon=epsilon / 3,
             purpose="discrete Laplace noise on what a combination of attributes adds, by class",
         ),
         Spend(
             label=fit_label(number + 1),
-            epsilon=epsilon / 2,
+            epsilon=epsilon * 2 / 3,
             purpose="further combinations, and weights of all tables",
         ),
     )

@@ -4,7 +4,9 @@ One step of Newton's method from the calibrated model toward the weights of larg
 (`SlopeSums`) and the noisy second derivatives (`OverlapSums`), with a prior around the weights so far.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +31,7 @@ def with_offsets(model: LogOddsModel) -> LogOddsModel:
     return replace(model, base=model.base - units.sum(axis=(0, 1), dtype=np.int32), terms=(*model.terms, *offsets))
 
 
-def limits(model: LogOddsModel, predictors: list[Integers]) -> tuple[int, int]:
+def limits(model: LogOddsModel, predictors: Sequence[Any]) -> tuple[int, int]:
     """Limits of a record's numbers in `SlopeSums` and `OverlapSums`, from rows that were drawn from paid answers."""
     every = max(row_count(predictors) // LIMIT_ROWS, 1)
     rows = [column[::every] for column in predictors]

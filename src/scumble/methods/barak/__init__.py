@@ -1,0 +1,1 @@
+"""Barak: consistent, non-negative, integral marginals."""

@@ -1,0 +1,1 @@
+"""Contingency: the whole contingency table with noise on every count."""

@@ -1,0 +1,1 @@
+"""Hay: hierarchical histograms with consistency."""

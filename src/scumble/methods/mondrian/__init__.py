@@ -1,0 +1,1 @@
+"""Mondrian multidimensional k-anonymity (LeFevre, DeWitt, Ramakrishnan 2006)."""

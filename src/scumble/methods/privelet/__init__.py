@@ -1,0 +1,1 @@
+"""Privelet: wavelets of a whole table."""

@@ -1,0 +1,1 @@
+"""Top-down specialization for k-anonymity and classification (Fung, Wang, Yu 2007)."""

@@ -1,0 +1,1 @@
+"""The paper on several owners (Mohammed, He): its introduction's attack."""

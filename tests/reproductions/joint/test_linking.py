@@ -1,0 +1,56 @@
+"""The linking attack of the several-owners paper: it works on k-anonymous tables and not on private ones."""
+
+from pathlib import Path
+
+import numpy as np
+
+from scumble.reproductions import FIGURES
+from scumble.reproductions.figure import Request
+from scumble.reproductions.joint.linking import (
+    PATIENTS,
+    VICTIM,
+    allowed,
+    coded_patients,
+    linking_figure,
+    patients_schema,
+    released,
+    success,
+    votes,
+)
+
+
+def test_the_patients_are_those_of_table_1() -> None:
+    schema = patients_schema()
+    rows = coded_patients(schema)
+    assert rows.shape == (11, 5)
+    assert PATIENTS[VICTIM] == ("Mover", "M", 34, "Transgender", "Y")
+    assert schema["Job"].domain.labels[rows[VICTIM, 0]] == "Mover"
+    assert rows[VICTIM, 2] == 33
+
+
+def test_two_records_that_look_alike_share_their_surgery() -> None:
+    """Records 1 and 5 are the blue-collar men of 34, and both had the same surgery: two-anonymity hides nothing."""
+    schema = patients_schema()
+    rows = coded_patients(schema)
+    made = released("mondrian", schema, rows, k=2, quasi="Job,Sex,Age")
+    assert votes(made, schema, rows[VICTIM].tolist()).tolist() == [2, 0, 0, 0]
+    assert success(made, schema, rows, knows_others=False) == 1.0
+    larger = released("mondrian", schema, rows, k=3, quasi="Job,Sex,Age")
+    assert votes(larger, schema, rows[VICTIM].tolist()).tolist() == [2, 1, 0, 0]
+    assert success(larger, schema, rows, knows_others=True) == 1.0
+
+
+def test_a_table_without_him_reveals_nothing_by_subtraction() -> None:
+    schema = patients_schema()
+    rows = coded_patients(schema)
+    made = released("tds", schema, np.delete(rows, VICTIM, axis=0), k=2, quasi="Job,Sex,Age")
+    assert success(made, schema, rows, knows_others=True) == 0.25
+
+
+def test_the_claims_of_the_figure(tmp_path: Path) -> None:
+    assert FIGURES["joint-linking"] is linking_figure
+    figure = linking_figure(Request(cache=tmp_path, runs=10))
+    assert [claim.holds for claim in figure.claims] == [True, True, True, True]
+    private = [row for row in figure.rows if row["epsilon"]]
+    assert len(private) == 3
+    assert allowed("2") > allowed("1") > allowed("0.5") > 0

@@ -1,0 +1,124 @@
+"""The code of the pages is run and prints what they show, or says why it is not run. `make test-docs` runs it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commands import DEMO, Demo, StalePageError, run_example, run_page
+from pages import ROOT, UnmarkedCodeError, blocks, pages
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    return tmp_path / "page.md"
+
+
+def run(page: Path, *, write: bool = False, demo: Demo | None = None) -> int:
+    return run_page(page, page.parent, write=write, demo=demo, root=page.parent)
+
+
+def test_output_is_renewed_and_commands_share_a_folder(page: Path) -> None:
+    page.write_text("# P\n\n```console\n$ echo 3 > a\n$ cat \\\n  a\nold\n```\n\n```console lines=1\n$ seq 3\n```\n")
+    assert run(page, write=True) == 3
+    assert page.read_text() == (
+        "# P\n\n```console\n$ echo 3 > a\n$ cat \\\n  a\n3\n```\n\n```console lines=1\n$ seq 3\n1\n...\n```\n"
+    )
+    assert run(page) == 3
+
+
+def test_other_numbers_pass_and_other_words_do_not(page: Path) -> None:
+    page.write_text("```console\n$ echo 12 cells\n99 cells\n```\n")
+    assert run(page) == 1
+    page.write_text("```console\n$ echo 12 cells\n12 groups\n```\n")
+    with pytest.raises(StalePageError, match="12 groups"):
+        run(page)
+
+
+def test_random_output_is_not_compared(page: Path) -> None:
+    page.write_text("```console varies=yes\n$ echo blue\nred\n```\n")
+    assert run(page) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "console\n$ exit 3\n",
+        "console exit=3\n$ true\n",
+        "python\nraise ValueError\n",
+        "sh\ntrue\nfalse   # and why\n",
+        "sh\nfalse; true\n",
+    ],
+)
+def test_a_failing_command_or_snippet_is_found(page: Path, body: str) -> None:
+    page.write_text(f"```{body}```\n")
+    with pytest.raises(StalePageError, match=r"page\.md:1: the exit code"):
+        run(page)
+
+
+def test_an_expected_exit_code_passes_and_its_message_is_shown(page: Path) -> None:
+    page.write_text("```console exit=3\n$ echo refused >&2; exit 3\nrefused\n```\n")
+    assert run(page) == 1
+
+
+def test_files_and_hidden_steps_come_in_the_order_of_the_page(page: Path) -> None:
+    page.write_text(
+        "```yaml file=a.yaml\nx: 1\n```\n<!-- first: cp a.yaml b.yaml -->\n```yaml file=a.yaml\nx: 2\n```\n"
+        "<!-- first:\ncat >> b.yaml <<END\ny: 3\nEND\n-->\n```console\n$ cat a.yaml b.yaml\nx: 2\nx: 1\ny: 3\n```\n"
+    )
+    assert run(page) == 1
+    assert (page.parent / "b.yaml").read_text() == "x: 1\ny: 3\n"
+
+
+def test_a_failing_hidden_step_is_found(page: Path) -> None:
+    page.write_text("<!-- first: false -->\n```sh\ntrue\n```\n")
+    with pytest.raises(StalePageError, match="exit code"):
+        run(page)
+
+
+def test_a_marked_block_is_not_run_and_keeps_its_reason(page: Path) -> None:
+    page.write_text(
+        "<!-- not run: takes hours -->\n```sh\nfalse\n```\n\n<!-- not run: needs R -->\n```r\nstop()\n```\n"
+    )
+    assert run(page) == 0
+    assert [block.reason for block in blocks(page, page.parent)] == ["takes hours", "needs R"]
+
+
+@pytest.mark.parametrize(
+    "body", ["```\nscumble plan\n```", "```bash\nls\n```", "```r\nx <- 1\n```", "  ```sh\n  ls\n  ```"]
+)
+def test_code_that_is_neither_run_nor_marked_is_an_error(page: Path, body: str) -> None:
+    page.write_text(f"# P\n\n{body}\n")
+    with pytest.raises(UnmarkedCodeError, match=r"page\.md:3"):
+        run(page)
+
+
+def test_the_demo_is_run_once_for_all_pages(page: Path, tmp_path: Path) -> None:
+    demo = Demo(folder=tmp_path / "shared", output=("made before",))
+    (tmp_path / "shared" / "demo").mkdir(parents=True)
+    (tmp_path / "shared" / "demo" / "a").write_text("x\n")
+    page.write_text(f"```console\n$ {DEMO}\nmade before\n$ cat demo/a\nx\n```\n")
+    assert run(page, demo=demo) == 2
+
+
+def test_an_example_must_end_well_and_say_something(tmp_path: Path) -> None:
+    (tmp_path / "silent.py").write_text("")
+    (tmp_path / "broken.py").write_text("print('begun')\nraise ValueError\n")
+    with pytest.raises(StalePageError, match="prints nothing"):
+        run_example(tmp_path / "silent.py", tmp_path)
+    with pytest.raises(StalePageError, match="exit code"):
+        run_example(tmp_path / "broken.py", tmp_path)
+
+
+def test_the_program_counts_what_was_run_and_lists_what_was_not(tmp_path: Path) -> None:
+    program = [sys.executable, str(ROOT / "docs" / "site" / "commands.py")]
+    done = subprocess.run([*program, str(ROOT / "docs" / "zoo.md")], capture_output=True, text=True, check=True)
+    assert "Not run (1 blocks):\n  docs/zoo.md:" in done.stdout and "takes hours" in done.stdout
+    assert "0 commands and snippets of 1 pages and 0 examples were run; " in done.stdout
+    assert " links were checked; 0 failed." in done.stdout
+
+
+def test_every_block_of_our_pages_is_run_or_says_why_not() -> None:
+    found = [block for page in pages() for block in blocks(page)]
+    assert sum(block.runs for block in found) > 80
+    assert all(len(block.reason.split()) >= 2 for block in found if block.reason)
