@@ -226,16 +226,16 @@ def test_a_taxonomy_is_edited(page: Page, demo: Path) -> None:
     picture(page, "grid")
 
 
-def slow(demo: Path) -> None:
-    """Make the next release last for some seconds: all detail of many rows."""
+def slow(demo: Path, *, dataset: str, seed: int) -> None:
+    """Make the next release last for some seconds: all detail of many rows, which no other account was charged for."""
     import pyarrow.csv as pacsv
 
-    pacsv.write_csv(patients(40_000, seed=3), demo / "patients.csv")
-    Workspace(folder=demo.parent).project("demo").change(parameters={"epsilon": "1"}, dataset="more")
+    pacsv.write_csv(patients(40_000, seed=seed), demo / "patients.csv")
+    Workspace(folder=demo.parent).project("demo").change(parameters={"epsilon": "1"}, dataset=dataset)
 
 
 def test_a_run_is_cancelled_and_its_charge_stands(page: Page, demo: Path) -> None:
-    slow(demo)
+    slow(demo, dataset="more", seed=3)
     publish(page)
     page.get_by_text("The charge is recorded.").wait_for(timeout=PATIENCE)
     page.get_by_role("button", name="Cancel").click()
@@ -247,8 +247,8 @@ def test_a_run_is_cancelled_and_its_charge_stands(page: Page, demo: Path) -> Non
 
 
 def test_a_run_goes_on_after_the_server_was_killed(browser: Browser, home: Path, demo: Path) -> None:
+    slow(demo, dataset="third", seed=4)
     project = Workspace(folder=home).project("demo")
-    project.change(dataset="third")
     with served(home) as (address, process):
         page = browser.new_page()
         page.goto(address)
