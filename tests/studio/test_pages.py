@@ -109,9 +109,10 @@ def test_a_table_becomes_a_verified_release_by_forms_alone(home: Path) -> None:
     run_path = home / "people-project" / "run.yaml"
     assert read_run(run_path).parameters == {"epsilon": "1/2"}
     Workspace(folder=home.resolve()).project("people-project").change(ledger="ledger.db", witness="witness.db")
-    unconfirmed = studio.post(f"{PROJECT}/publish", {"job": "2"})
+    (shown,) = re.findall(r'name="shown" value="([0-9a-f]{64})"', studio.get(f"{PROJECT}/publish").text)
+    unconfirmed = studio.post(f"{PROJECT}/publish", {"job": "2", "shown": shown})
     assert (unconfirmed.status, 'id="confirmed-wrong"' in unconfirmed.text) == (422, True)
-    form = {"job": "2", "confirmed": "yes", "dataset": ""}
+    form = {"job": "2", "confirmed": "yes", "dataset": "", "shown": shown}
     assert studio.post(f"{PROJECT}/publish", form).location == f"{PROJECT}/jobs/2"
     assert studio.post(f"{PROJECT}/publish", form).location == f"{PROJECT}/jobs/2", "sent twice, it is one job"
     finished(studio, home)
@@ -129,7 +130,7 @@ def test_a_table_becomes_a_verified_release_by_forms_alone(home: Path) -> None:
     report = studio.get(f"{PROJECT}/releases/release/report")
     assert "sandbox" in report.headers["content-security-policy"]
     assert "unsafe-inline" not in report.headers["content-security-policy"]
-    refused = studio.post(f"{PROJECT}/publish", {"job": "3", "confirmed": "yes", "dataset": ""})
+    refused = studio.post(f"{PROJECT}/publish", {**form, "job": "3"})
     assert refused.status == 422
     assert "has spent 0.5 of its ceiling" in text_of(refused)
     ledger = studio.post(f"{PROJECT}/ledger", {"dataset": "people", "ceiling": "1", "reason": ""})

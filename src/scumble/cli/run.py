@@ -25,6 +25,10 @@ def run(
     ] = None,
     ledger: LedgerFile = None,
     witness: WitnessFile = None,
+    confirmed: Annotated[
+        str | None,
+        typer.Option("--confirmed", metavar="HASH", help="Refuse unless the run is the one the studio showed."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Make the release that a run file describes: the same schema, method and parameters, with new noise."""
@@ -38,6 +42,7 @@ def run(
             dataset=dataset,
             ledger=ledger,
             witness=witness,
+            confirmed=confirmed,
             progress=progress,
             notify=lambda text: print_text(f"notice: {text}", err),
         )

@@ -27,11 +27,19 @@ from scumble.studio.projects import Project
 JOBS = ".studio/jobs"
 START_SECONDS = 15
 """How long a worker may take to lock its folder."""
+UNKNOWN = "unknown"
+"""The kind of a job whose facts are not written yet."""
 TAIL = 60
 """Lines of messages that are shown."""
 
 _started: list[subprocess.Popen[bytes]] = []
 """Workers that this server started and has not yet seen end."""
+
+
+class JobNumberError(InputError):
+    """The number in a form is not that of a job which it may start. Pages show it apart from their fields."""
+
+    field = "job"
 
 
 class JobState(StrEnum):
@@ -57,7 +65,7 @@ class Job:
         try:
             found = read_json(self.folder / "job.json")
         except (OSError, ValueError):
-            return {"kind": "unknown", "title": "a job that was not started", "command": [], "started": 0}
+            return {"kind": UNKNOWN, "title": "a job that was not started", "command": [], "started": 0}
         return found if isinstance(found, dict) else {}
 
     @property
@@ -158,17 +166,33 @@ def running(project: Project, kind: str | None = None) -> Job | None:
     return next((job for job in found if job.state is JobState.RUNNING), None)
 
 
+def sent_before(project: Project, number: int, kind: str) -> Job | None:
+    """The job that the same form started before; None if its number is free."""
+    found = next((job for job in jobs_of(project) if job.number == number), None)
+    if found is not None and found.facts.get("kind") not in (kind, UNKNOWN):
+        raise JobNumberError(
+            f"Since this page was shown, job {number} was started: {found.facts.get('title')}. Send the form again if "
+            "you want both."
+        )
+    return found
+
+
 def start(
     project: Project, number: int, *, kind: str, title: str, arguments: Sequence[str], facts: Mapping[str, Any] = {}
 ) -> Job:
-    """Start `scumble ARGUMENTS --json` as a job. If the number was used already, that job is returned instead."""
+    """Start `scumble ARGUMENTS --json` as a job. If the same form was sent already, its job is returned instead.
+
+    Raises `JobNumberError` if the number is not the next one, or was used by a form of another kind.
+    """
+    if not 0 < number <= next_number(project):
+        raise JobNumberError(f"{number} is not the number of the next job. Open this page again, then send its form.")
     folder = project.folder / JOBS / str(number)
     folder.parent.mkdir(parents=True, exist_ok=True)
     job = Job(number=number, folder=folder)
     try:
         folder.mkdir(mode=0o700)
     except FileExistsError:
-        return job
+        return sent_before(project, number, kind) or job
     stated = {"kind": kind, "title": title, "command": list(arguments), "started": time.time(), **facts}
     (folder / "job.json").write_text(json.dumps(stated, indent=2), encoding="utf-8")
     _started[:] = [process for process in _started if process.poll() is None]

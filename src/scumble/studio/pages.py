@@ -10,7 +10,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from scumble.errors import ScumbleError
+from scumble.errors import InputError, ScumbleError
 from scumble.files.report.text import environment as report_environment
 from scumble.studio.guard import FORM
 from scumble.studio.jobs import Job, next_number, running
@@ -75,6 +75,15 @@ class FormFields:
         if not text.isdecimal() or len(text) > 18:
             with at_field(name):
                 raise ScumbleError(f"{text!r} is not a whole number. Give digits only.")
+        return int(text)
+
+    @property
+    def job(self) -> int:
+        """The number of the job that the form starts, from its hidden field `job`. Raises at that field."""
+        text = self.text("job")
+        if not (text.isascii() and text.isdecimal() and len(text) <= 9):
+            with at_field("job"):
+                raise InputError(f"{text!r} is not the number of a job. Open this page again, then send its form.")
         return int(text)
 
     def lines(self, name: str) -> list[str]:

@@ -46,7 +46,7 @@ def audit(request: Request, fields: FormFields) -> Response:
     project = project_of(request)
     with at_field("audit"):
         plan_run(project.run, project.folder)
-        job = start(project, int(fields.text("job", "0")), kind=AUDIT, title="Auditing", arguments=_words(project))
+        job = start(project, fields.job, kind=AUDIT, title="Auditing", arguments=_words(project))
     return redirect_to_job(project, job)
 
 

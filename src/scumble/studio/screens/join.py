@@ -88,7 +88,7 @@ def _rehearse(project: Project, fields: FormFields) -> Response:
         number = fields.number("parties") or 3
         title = f"Rehearsing a joint release of {min(number, MOST_PARTIES)} owners"
         words = _words(project, str(min(number, MOST_PARTIES)))
-        job = start(project, int(fields.text("job", "0")), kind=JOIN, title=title, arguments=words)
+        job = start(project, fields.job, kind=JOIN, title=title, arguments=words)
     return redirect_to_job(project, job)
 
 

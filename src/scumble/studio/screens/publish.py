@@ -6,13 +6,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from scumble.errors import InputError, ScumbleError
+from scumble.files.run_file import RunFile
 from scumble.flows.charge import WEAKER
 from scumble.flows.release import check_before_reading
-from scumble.flows.run import plan_run
+from scumble.flows.run import confirmation_of, plan_run
 from scumble.privacy.ledger import Ledger
 from scumble.privacy.ledger_place import default_path
 from scumble.studio.commands import ledger_words, line, release_commands, run_words
-from scumble.studio.jobs import JobState, job_of, jobs_of, running, start
+from scumble.studio.jobs import JobState, job_of, running, sent_before, start
 from scumble.studio.pages import (
     NO_FIELDS,
     FormFields,
@@ -48,6 +49,18 @@ def obstacles(project: Project) -> list[str]:
     return found
 
 
+def shown_run(project: Project) -> str:
+    """A hash of what the page shows: the run, its schema and its plan, without what its form states itself."""
+    try:
+        return _confirmation(project, project.run.changed(dataset=None, accept=[]))
+    except ScumbleError:
+        return ""  # there is no plan, and the page says why
+
+
+def _confirmation(project: Project, recorded: RunFile) -> str:
+    return confirmation_of(recorded, project.schema_or_raise(), plan_run(recorded, project.folder))
+
+
 def show(request: Request, *, problem: Problem | None = None, typed: FormFields = NO_FIELDS) -> Response:
     """What will be published, and at what price."""
     project = project_of(request)
@@ -68,6 +81,7 @@ def show(request: Request, *, problem: Problem | None = None, typed: FormFields 
         dataset=dataset_of(project),
         weaker=weaker,
         out=out,
+        shown=shown_run(project),
         problem=problem,
         typed=typed,
         commands=release_commands(project, out),
@@ -78,10 +92,15 @@ def show(request: Request, *, problem: Problem | None = None, typed: FormFields 
 def publish(request: Request, fields: FormFields) -> Response:
     """Start the release as a job. The form has the number of its job: sent twice, it starts one."""
     project = project_of(request)
-    number = int(fields.text("job", "0"))
-    sent_before = next((each for each in jobs_of(project) if each.number == number), None)
-    if sent_before is not None:
-        return redirect_to_job(project, sent_before)
+    before = sent_before(project, fields.job, RELEASE)
+    if before is not None:
+        return redirect_to_job(project, before)
+    with at_field("confirmed"):
+        if fields.text("shown") != shown_run(project):
+            raise InputError(
+                "The method, the budget, the table or the schema has changed since this page was shown. Nothing was "
+                "charged. The page now shows what would be published: read it, then confirm again."
+            )
     with at_field("dataset"):
         if fields.text("dataset") != (project.run.dataset or ""):
             project.change(dataset=fields.text("dataset") or None)
@@ -100,8 +119,8 @@ def publish(request: Request, fields: FormFields) -> Response:
         if refused:
             raise InputError(refused[0])
         out = project.free_name(project.run.out)
-        words = run_words(project, out)
-        job = start(project, number, kind=RELEASE, title="Publishing", arguments=words, facts={"out": out})
+        words = [*run_words(project, out), "--confirmed", _confirmation(project, project.run)]
+        job = start(project, fields.job, kind=RELEASE, title="Publishing", arguments=words, facts={"out": out})
     return redirect_to_job(project, job)
 
 

@@ -50,12 +50,11 @@ def rehearse(request: Request, fields: FormFields) -> Response:
     project = project_of(request)
     if fields.has("sweep"):
         return start_sweep(project, fields, screen=REHEARSAL)
-    number = int(fields.text("job", "0"))
     rows = fields.number("rows") or int(USUAL_ROWS)
     with at_field("rows"):
         plan_run(project.run, project.folder)
         words = _words(project, str(rows))
-        job = start(project, number, kind=REHEARSAL, title="Rehearsing", arguments=words)
+        job = start(project, fields.job, kind=REHEARSAL, title="Rehearsing", arguments=words)
     return redirect_to_job(project, job)
 
 

@@ -76,7 +76,7 @@ def save(request: Request, fields: FormFields) -> Response:
         words += [] if target is None else ["--target", target]
         job = start(
             project,
-            int(fields.text("job", "0")),
+            fields.job,
             kind="draft",
             title="Drafting a schema from the rows",
             arguments=words,

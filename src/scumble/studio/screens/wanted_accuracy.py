@@ -48,8 +48,7 @@ def start_sweep(project: Project, fields: FormFields, *, screen: str) -> Respons
         table = _public_table(project, fields.text("like"))
     words = _words(project, fields.text("wanted"), table)
     facts = {"like": fields.text("like")}
-    number = int(fields.text("job", "0"))
-    job = start(project, number, kind=screen, title="Trying several epsilons", arguments=words, facts=facts)
+    job = start(project, fields.job, kind=screen, title="Trying several epsilons", arguments=words, facts=facts)
     return redirect_to_job(project, job)
 
 
