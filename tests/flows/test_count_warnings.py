@@ -111,7 +111,7 @@ def test_a_joint_release_is_measured_against_the_bound_of_its_agreement(folder: 
     assert dict(joined.summary.facts)["warning"] == warning
     assert Joined(**common, rows_at_most=2500).warnings == ()
     (near,) = Joined(**common, rows_at_most=100).warnings
-    assert "the agreement's bound of 100" in near and "clipped" in near
+    assert "100, the sum of the owners' bounds" in near and "clipped" in near
 
 
 @pytest.mark.audit

@@ -39,9 +39,9 @@ def _near_bound(release: Release, rows_at_most: int | None) -> tuple[str, ...]:
     if rows_at_most is None or counted is None or counted[0] < NEAR_BOUND * rows_at_most:
         return ()
     warning = (
-        f"About {round(counted[0]):,} records were counted (noisy), close to the agreement's bound of "
-        f"{rows_at_most:,} or above it. If an owner has more rows than its bound, its counts were clipped: the release "
-        "is as private as stated, but less accurate. State larger bounds in the next agreement."
+        f"About {round(counted[0]):,} records were counted (noisy), close to {rows_at_most:,}, the sum of the owners' "
+        "bounds in the agreement, or above it. If an owner has more rows than its bound, its counts were clipped: the "
+        "release is as private as stated, but less accurate. State larger bounds in the next agreement."
     )
     return (warning,)
 
@@ -54,10 +54,13 @@ def _too_few(release: Release, rows_at_most: int | None) -> tuple[str, ...]:
     if records + DEVIATIONS * error >= expected.least * expected.records:
         return ()
     persons = persons_of(release.plan.guarantee)
-    bounded = "" if persons is None else f", or `rows_each_at_most: {persons.rows_each_at_most}` leaves out many rows"
+    causes = [
+        f", or `rows_each_at_most: {persons.rows_each_at_most}` leaves out many rows" if persons else "",
+        ", or an owner has more rows than its bound, so that its counts were clipped" if rows_at_most else "",
+    ]
     warning = (
         f"About {max(round(records), 0):,} records were counted (noisy), while {expected.words} were expected: values "
-        f"of the table may not match the schema{bounded}. Check with `scumble schema check SCHEMA DATA --rows`."
+        f"of the table may not match the schema{''.join(causes)}. Check with `scumble schema check SCHEMA DATA --rows`."
     )
     return (warning,)
 

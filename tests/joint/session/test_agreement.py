@@ -226,7 +226,7 @@ def test_owners_state_bounds_and_others_have_the_common_one(folder: Path) -> Non
 def test_an_agreement_with_a_single_bound_gives_it_to_every_owner(data: dict[str, Any]) -> None:
     """Agreements of earlier versions: their bound was for all owners together, so no owner has more."""
     agreement = agreement_from(data)
-    assert (agreement.bounds, agreement.records_at_most) == ({0: 1000, 1: 1000, 2: 1000}, 1000)
+    assert (agreement.bounds, agreement.records_at_most) == ({0: 1000, 1: 1000, 2: 1000}, 3000)
     assert agreement.digest == agreement_from(with_party(data, "north", rows_at_most=None)).digest
     assert "without rows has no `rows_at_most`" in refused(with_party(data, "aggregator", rows_at_most=5))
     assert "rows_at_most" in refused(with_party(data, "north", rows_at_most=0))

@@ -170,10 +170,8 @@ class Agreement(_Part):
 
     @property
     def records_at_most(self) -> int:
-        """If fewer records than this were counted, it is unlikely that an owner exceeds its bound: the sum of the
-        owners' bounds, or their common bound, which a single owner may exceed."""
-        if all(part.rows_at_most is None for part in self.parties.values()):
-            return self.rows_at_most
+        """The sum of the owners' bounds. If no owner exceeds its bound, no more records than this are counted, up to
+        noise. The reverse does not hold: one owner can exceed its bound while the others have few rows."""
         return sum(self.bounds.values())
 
     @property
