@@ -16,7 +16,7 @@ from scumble.methods import method_named, usual_method
 from scumble.model.budget import parse_budget, parse_delta
 from scumble.model.guarantee import epsilon_of
 from scumble.model.plan import Plan
-from scumble.model.suspicion import belief
+from scumble.model.suspicion import highest_text, suspicion_text
 from scumble.privacy.ledger import Ledger
 from scumble.privacy.ledger_place import default_path
 from scumble.privacy.ledger_statement import StatedAccount
@@ -42,10 +42,14 @@ PRESETS = ("0.1", "0.25", "0.5", "1", "2", "4")
 class Preview(NamedTuple):
     """What a choice of epsilon would mean; `refusal` says why there is no plan."""
 
-    plan: Plan | None
-    even: DrawnBelief | None
-    bar: Markup | None
-    refusal: str
+    plan: Plan | None = None
+    meaning: str = ""
+    """The sentence of the command line about a suspicion; empty if the guarantee is not differential privacy."""
+    drawn: DrawnBelief | None = None
+    """The same as a picture."""
+    bar: Markup | None = None
+    """The spends as parts of the budget."""
+    refusal: str = ""
 
 
 def account_of(project: Project) -> StatedAccount | None:
@@ -70,9 +74,10 @@ def preview_of(run: RunFile, project: Project) -> Preview:
     try:
         planned = plan_run(run, project.folder)
     except ScumbleError as error:
-        return Preview(None, None, None, str(error))
-    epsilon = epsilon_of(planned.guarantee)
-    return Preview(planned, None if epsilon is None else drawn_belief(epsilon, 0.5), _bar(planned), "")
+        return Preview(refusal=str(error))
+    meaning, epsilon = suspicion_text(planned.guarantee), epsilon_of(planned.guarantee)
+    drawn = drawn_belief(epsilon, 0.5) if meaning and epsilon is not None else None
+    return Preview(plan=planned, meaning=meaning, drawn=drawn, bar=_bar(planned))
 
 
 def _bar(planned: Plan) -> Markup | None:
@@ -95,12 +100,12 @@ def show(request: Request, *, problem: Problem | None = None, typed: FormFields 
     schema = project.schema_or_raise()
     run = project.run
     fields = method_named(run.method or usual_method(schema)).parameters.model_fields
+    rises = _rises(run, project)
     return page(
         "budget.html",
         project=project,
         here="budget",
-        presets=PRESETS,
-        meanings=[(each, belief(Fraction(each))) for each in PRESETS],
+        presets=[(each, highest_text(Fraction(each)) if rises else "") for each in PRESETS],
         takes_epsilon="epsilon" in fields,
         takes_delta="delta" in fields,
         run=run,
@@ -121,15 +126,18 @@ def show(request: Request, *, problem: Problem | None = None, typed: FormFields 
 def _shown(run: RunFile, project: Project) -> dict[str, Any]:
     preview = preview_of(run, project)
     spends = [] if preview.plan is None else preview.plan.summary.listings[0].complete
-    return {"preview": preview, "spends": spends, "replace": False if preview.plan is None else _replaces(preview.plan)}
+    return {"preview": preview, "spends": spends}
 
 
-def _replaces(planned: Plan) -> bool:
-    return planned.unit.value == "replace"
+def _rises(run: RunFile, project: Project) -> bool:
+    """Whether an epsilon bounds a suspicion: only if the promise of the method is differential privacy."""
+    shown = run.changed(parameters={**run.parameters, "epsilon": PRESETS[0]})
+    return bool(preview_of(shown, project).meaning)
 
 
-def _typed_run(project: Project, epsilon: str, delta: str) -> RunFile:
-    """The run with the typed budget, which is read exactly. Raises at the field."""
+def _typed_run(project: Project, epsilon: str, delta: str | None) -> RunFile:
+    """The run with the typed budget, which is read exactly; a delta that is None is kept. Raises at the field."""
+    delta = project.run.parameters.get("delta", "") if delta is None else delta.strip()
     kept = {name: value for name, value in project.run.parameters.items() if name not in ("epsilon", "delta")}
     with at_field("epsilon"):
         parse_budget(epsilon, name="epsilon")
@@ -146,10 +154,10 @@ def meaning(request: Request) -> Response:
     project = project_of(request)
     parameters = request.query_params
     try:
-        run = _typed_run(project, parameters.get("epsilon", "").strip(), parameters.get("delta", "").strip())
+        run = _typed_run(project, parameters.get("epsilon", "").strip(), parameters.get("delta"))
         shown = _shown(run, project)
     except ScumbleError as error:
-        shown = {"preview": Preview(None, None, None, str(error)), "spends": [], "replace": False}
+        shown = {"preview": Preview(refusal=str(error)), "spends": []}
     template = environment().get_template("budget_meaning.html")
     return HTMLResponse(template.render(project=project, account=account_of(project), **shown))
 
@@ -160,7 +168,8 @@ def save(request: Request, fields: FormFields) -> Response:
     project = project_of(request)
     if fields.has("sweep"):
         return start_sweep(project, fields, screen="budget")
-    run = _typed_run(project, fields.text("preset") or fields.text("epsilon"), fields.text("delta"))
+    delta = fields.text("delta") if "delta" in fields.values else None
+    run = _typed_run(project, fields.text("preset") or fields.text("epsilon"), delta)
     with at_field("epsilon"):
         plan_run(run, project.folder)
     project.change(parameters=run.parameters)

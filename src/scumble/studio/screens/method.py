@@ -14,6 +14,8 @@ from scumble.model.schema import Schema
 from scumble.studio.commands import plan_command
 from scumble.studio.pages import NO_FIELDS, FormFields, Problem, at_field, page, posted, project_of, redirect
 
+BUDGET = ("epsilon", "delta")
+"""Parameters that the Budget screen asks for, and that are kept when another method is chosen."""
 SHOWN_EPSILON = "1"
 """The epsilon with which the promise of a method is stated if none was chosen yet."""
 
@@ -73,7 +75,7 @@ def save(request: Request, fields: FormFields) -> Response:
             for option in _options(method, {})
             if fields.has(f"option:{option.name}")
         }
-        kept = {name: value for name, value in run.parameters.items() if name in ("epsilon", "delta")}
+        kept = {name: value for name, value in run.parameters.items() if name in BUDGET}
         with at_field("options"):
             plan(schema=project.schema_path, method=method.name, **{"epsilon": SHOWN_EPSILON, **kept, **given})
         project.change(method=method.name, parameters={**kept, **given})
@@ -82,7 +84,7 @@ def save(request: Request, fields: FormFields) -> Response:
         method = method_named(fields.text("method"))
         names = method.parameters.model_fields
         same = method.name == run.method
-        kept = {name: value for name, value in run.parameters.items() if name in names and (same or name == "epsilon")}
+        kept = {name: value for name, value in run.parameters.items() if name in names and (same or name in BUDGET)}
         project.change(method=method.name, parameters=kept)
     return redirect(project, "method#options")
 
@@ -107,7 +109,7 @@ def _card(method: Method, schema: Schema, parameters: dict[str, str]) -> MethodC
 def _options(method: Method, parameters: dict[str, str]) -> list[MethodOption]:
     found = []
     for name, field in method.parameters.model_fields.items():
-        if name in ("epsilon", "delta"):
+        if name in BUDGET:
             continue
         default: Any = "" if field.is_required() else getattr(field.default, "value", field.default)
         flag = field.annotation is bool
