@@ -8,7 +8,18 @@ import typer
 
 from scumble.cli.options import TABLE, Json, with_csv_options
 from scumble.cli.output import err, out, print_json, print_readings, print_table, print_text
-from scumble.cli.schema_edit import edit, roles
+from scumble.cli.schema_edit import (
+    ExactRows,
+    Identifiers,
+    Person,
+    RowsAtMost,
+    RowsEach,
+    Target,
+    UnitOfPrivacy,
+    edit,
+    roles,
+    unit_named,
+)
 from scumble.errors import InputError
 from scumble.files.hierarchy_file import write_hierarchy
 from scumble.files.schema_attribute import REASON
@@ -20,6 +31,7 @@ from scumble.flows.draft import draft_of
 from scumble.flows.person_rows import PersonRows
 from scumble.flows.plan import refuse_doubtful
 from scumble.flows.row_proposals import proposal_heading, propose
+from scumble.flows.schema_roles import Roles
 from scumble.model.schema import Attribute
 from scumble.model.taxonomy import Tree
 from scumble.sources import CSVSource, Dialect, check_columns, check_dialect, open_source, readings
@@ -34,12 +46,27 @@ schema_app.command()(roles)
 def draft(
     *,
     data: Annotated[str, typer.Argument(help=TABLE, show_default=False)],
-    target: Annotated[str | None, typer.Option("--target", help="The column to predict.")] = None,
+    target: Target = None,
+    identifier: Identifiers = None,
+    person: Person = None,
+    rows_each_at_most: RowsEach = None,
+    rows_at_most: RowsAtMost = None,
+    unit: UnitOfPrivacy = None,
+    rows: ExactRows = None,
     to: Annotated[Path | None, typer.Option("--out", help="Where to write it (default: standard output).")] = None,
     json: Json = False,
     dialect: Dialect,
 ) -> None:
     """Draft a schema from a table. Every domain in the draft is marked unconfirmed and must be edited."""
+    stated = Roles(
+        target=target,
+        identifiers=identifier or (),
+        person=person,
+        rows_each_at_most=rows_each_at_most,
+        rows_at_most=rows_at_most,
+        unit=unit_named(unit),
+        rows=rows,
+    )
     source = open_source(data, dialect=dialect)
     check_dialect(dialect, source)
     note = " ".join(readings(source))
@@ -47,7 +74,7 @@ def draft(
         hint = source.delimiter_hint([target]) if isinstance(source, CSVSource) else None
         advice = hint or "Give --target a name from the header."
         raise InputError(f"{data} has no column {target!r}. {advice} {note}".rstrip())
-    text = draft_of(source, target).text(f"{DRAFT_HEADING}\n{note}".rstrip())
+    text = draft_of(source, roles=stated).text(f"{DRAFT_HEADING}\n{note}".rstrip())
     if to is not None:
         if to.exists():
             raise InputError(f"{to} exists already and is not overwritten. Give another --out.")

@@ -7,15 +7,35 @@ from typing import Annotated
 
 import typer
 
-from scumble.cli.options import Json
+from scumble.cli.options import Json, choice
 from scumble.cli.output import print_json, print_text
 from scumble.errors import InputError
 from scumble.flows.schema_edit import edit_domain, import_hierarchy, set_domain_text, set_roles, state_reason
+from scumble.flows.schema_roles import Roles
+from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Tree
 from scumble.model.taxonomy_edits import add_node, group_nodes, move_node, remove_node, rename_node
 
 SchemaArgument = Annotated[Path, typer.Argument(help="The schema file.", show_default=False)]
+
+Target = Annotated[str | None, typer.Option("--target", help="The class to predict (default: none).")]
+Identifiers = Annotated[
+    list[str] | None, typer.Option("--identifier", help="A column that is never published (repeatable).")
+]
+Person = Annotated[
+    str | None, typer.Option("--person", help="The column that identifies persons (default: one row is a person).")
+]
+RowsEach = Annotated[
+    int | None, typer.Option("--rows-each-at-most", help="With --person: how many rows of each are used.")
+]
+RowsAtMost = Annotated[int | None, typer.Option("--rows-at-most", help="A public upper bound on the number of rows.")]
+UnitOfPrivacy = Annotated[
+    str | None, choice(list(Unit), "--unit", help=f"The unit of privacy: {' or '.join(Unit)} (default: unchanged).")
+]
+ExactRows = Annotated[
+    int | None, typer.Option("--rows", help="With --unit replace: the exact number of rows, which is then public.")
+]
 
 
 def edit(
@@ -84,35 +104,41 @@ def edit(
 def roles(
     *,
     schema: SchemaArgument,
-    target: Annotated[str | None, typer.Option("--target", help="The class to predict (default: none).")] = None,
-    identifier: Annotated[
-        list[str] | None, typer.Option("--identifier", help="A column that is never published (repeatable).")
-    ] = None,
-    person: Annotated[
-        str | None, typer.Option("--person", help="The column that identifies persons (default: one row is a person).")
-    ] = None,
-    rows_each_at_most: Annotated[
-        int | None, typer.Option("--rows-each-at-most", help="With --person: how many rows of each are used.")
-    ] = None,
-    rows_at_most: Annotated[
-        int | None, typer.Option("--rows-at-most", help="A public upper bound on the number of rows.")
-    ] = None,
+    target: Target = None,
+    identifier: Identifiers = None,
+    person: Person = None,
+    rows_each_at_most: RowsEach = None,
+    rows_at_most: RowsAtMost = None,
+    unit: UnitOfPrivacy = None,
+    rows: ExactRows = None,
     json: Json = False,
 ) -> None:
-    """State the roles of all columns: the class, the identifiers, and the column of persons."""
-    changed = set_roles(
-        schema,
+    """State the roles of all columns: the class, the identifiers, the column of persons; and the unit of privacy.
+
+    The domain of a column that becomes an identifier or identifies persons is removed.
+    """
+    stated = Roles(
         target=target,
         identifiers=identifier or (),
         person=person,
         rows_each_at_most=rows_each_at_most,
         rows_at_most=rows_at_most,
+        unit=unit_named(unit),
+        rows=rows,
     )
+    changed = set_roles(schema, stated)
     if json:
-        stated = {"target": changed.target, "identifiers": list(changed.identifiers), "person": changed.person}
-        print_json({"schema": str(schema), **stated})
+        printed = {"target": changed.target, "identifiers": list(changed.identifiers), "person": changed.person}
+        print_json({"schema": str(schema), **printed, "unit": changed.unit.value, "rows": changed.rows})
     else:
         print_text(f"{schema}: {changed.summary.size}.")
+
+
+def unit_named(name: str | None) -> Unit | None:
+    """A unit of privacy by its name. Raises `InputError` if there is none."""
+    if name is not None and name not in list(Unit):
+        raise InputError(f"Unknown unit {name!r}. Available: {', '.join(Unit)}.")
+    return None if name is None else Unit(name)
 
 
 def _applied(function: Callable[[Tree, str, str], Tree], words: tuple[str, str], tree: Tree) -> Tree:

@@ -5,6 +5,7 @@ schema until each is confirmed. Every guess, and every column that is left out, 
 """
 
 from collections import Counter
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -18,30 +19,41 @@ from scumble.files.schema_attribute import AttributePart, attribute_from
 from scumble.files.schema_draft import Draft
 from scumble.flows.column_guesses import ColumnTexts, Guess, guess_classes, guess_numbers, guess_texts
 from scumble.flows.id_columns import as_ids, names_ids
+from scumble.flows.schema_roles import Roles, with_roles
 from scumble.model.guarantee import Unit
 from scumble.model.raw_value import ValueKind, canonical
 from scumble.model.schema import PUBLISHED_COLUMNS, Attribute, Schema
 from scumble.sources import Source, check_columns
 
+NESTED = "Left out: lists or records, not single values. Split them into several columns."
+NEVER_PUBLISHED = "Never published, as was stated for the draft."
 
-def draft_of(source: Source, target: str | None = None) -> Draft:
-    """A draft for anything that `release` reads. Columns of lists and records are left out."""
+
+def draft_of(source: Source, target: str | None = None, *, roles: Roles | None = None) -> Draft:
+    """A draft for anything that `release` reads. Columns of lists and records are left out.
+
+    Columns that `roles` says are never published are not read. Its class is `target`.
+    """
+    stated = Roles(target=target) if roles is None else roles
     names = source.columns()
+    unknown = [name for name in stated.unpublished if name not in names]
+    if unknown:
+        raise InputError(f"The table has no column {unknown[0]!r}. Give a name from its header.")
     kinds = source.kinds()
     nested = [] if kinds is None else [name for name in names if pa.types.is_nested(kinds.field(name).type)]
-    left_out = dict.fromkeys(nested, "Left out: lists or records, not single values. Split them into several columns.")
+    unpublished = dict.fromkeys(stated.unpublished, NEVER_PUBLISHED)
+    left_out = unpublished | dict.fromkeys(
+        nested, "Left out: lists or records, not single values. Split them into several columns."
+    )
     read = [name for name in names if name not in left_out]
     check_columns(source, read)
     batches = list(source.batches(read))
     table = pa.Table.from_batches(batches) if batches else pa.table({name: [] for name in read})
-    drafted = draft(table, target)
-    if not nested:
-        return drafted
+    drafted = draft(table, stated.target)
     schema = drafted.schema
-    return Draft(
-        schema=Schema(attributes=schema.attributes, target=schema.target, identifiers=(*schema.identifiers, *nested)),
-        comments={**drafted.comments, **left_out},
-    )
+    identifiers = (*dict.fromkeys([*schema.identifiers, *nested, *stated.identifiers]),)
+    schema = with_roles(schema, replace(stated, target=schema.target, identifiers=identifiers))
+    return Draft(schema=schema, comments={**drafted.comments, **left_out})
 
 
 def draft(table: pa.Table, target: str | None = None) -> Draft:

@@ -6,7 +6,7 @@ the intended schema.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ from scumble.files.hierarchy_file import read_hierarchy
 from scumble.files.replaced_file import replace_file
 from scumble.files.schema_attribute import REASON, AttributePart, attribute_from
 from scumble.files.schema_confirm import confirm_domains
-from scumble.files.schema_file import parse_schema, read_schema_text, schema_data, schema_from, schema_text
+from scumble.files.schema_file import parse_schema, read_schema_text, schema_text
+from scumble.flows.schema_roles import Roles, with_roles
 from scumble.foreign.files import below
 from scumble.foreign.yaml_text import parse_yaml
 from scumble.model.domain import Domain
@@ -81,41 +82,10 @@ def state_reason(path: Path, attribute: str, reason: str) -> Schema:
     return _write(path, text, _with(schema, replace(schema[attribute], public_because=reason)))
 
 
-def set_roles(
-    path: Path,
-    *,
-    target: str | None,
-    identifiers: Sequence[str],
-    person: str | None = None,
-    rows_each_at_most: int | None = None,
-    rows_at_most: int | None = None,
-) -> Schema:
-    """State which column is the class, which are never published, and which one identifies persons.
-
-    A column that is no longer an identifier needs a domain: `set_domain` gives it one.
-    """
+def set_roles(path: Path, roles: Roles) -> Schema:
+    """State which column is the class, which are never published, which one identifies persons, and the unit."""
     schema, text = _read(path)
-    data = schema_data(schema)
-    for key, value in (
-        ("target", target),
-        ("person", person),
-        ("rows_each_at_most", rows_each_at_most if person else None),
-        ("rows_at_most", rows_at_most),
-    ):
-        data.pop(key, None)
-        if value is not None:
-            data[key] = value
-    dropped = {*identifiers} - ({person} if person else set())
-    entries = {name: entry for name, entry in data["attributes"].items() if name not in {*dropped, person}}
-    left = [name for name, entry in entries.items() if entry == {"identifier": True}]
-    entries = {name: entry for name, entry in entries.items() if name not in left}
-    if target is not None and target not in entries:
-        raise InputError(f"The class {target!r} has no domain. Describe its domain first, or choose another column.")
-    data["attributes"] = {
-        **entries,
-        **{name: {"identifier": True} for name in dict.fromkeys(identifiers) if name in dropped},
-    }
-    return _write(path, text, schema_from(_as_text(data), folder=path.parent, name=str(path)))
+    return _write(path, text, with_roles(schema, roles, folder=path.parent, name=str(path)))
 
 
 def _read(path: Path) -> tuple[Schema, str]:
@@ -170,12 +140,3 @@ def _comments(text: str) -> tuple[str, dict[str, str]]:
             found[column["name"].strip("'\"")] = " ".join(above)
         above = []
     return heading, found
-
-
-def _as_text(data: Any) -> Any:
-    """Plain data with every scalar as text, as a schema file is read."""
-    if isinstance(data, Mapping):
-        return {str(key): _as_text(value) for key, value in data.items()}
-    if isinstance(data, list):
-        return [_as_text(value) for value in data]
-    return data if data is None or isinstance(data, bool) else str(data)

@@ -7,6 +7,9 @@ from scumble.files.run_file import RunFile
 from scumble.methods import method_named
 from scumble.studio.projects import RUN, Project
 
+MEMORY = "memory"
+"""The engine of a release whose options name none."""
+
 
 def line(*words: object) -> str:
     """A command as it is typed in a shell."""
@@ -30,6 +33,13 @@ def option_words(run: RunFile) -> list[str]:
 
 def _flags(method: str) -> set[str]:
     return {name for name, field in method_named(method).parameters.model_fields.items() if field.annotation is bool}
+
+
+def dialect_words(run: RunFile) -> list[str]:
+    """How the CSV file of a run is written, as options; none of them if the header says it all."""
+    words = [] if run.delimiter is None else ["--delimiter", run.delimiter]
+    words += [] if run.encoding is None else ["--encoding", run.encoding]
+    return [*words, "--multiline"] if run.multiline else words
 
 
 def ledger_words(project: Project) -> list[str]:
@@ -56,4 +66,6 @@ def release_commands(project: Project, out: str) -> Sequence[str]:
     words += [] if run.dataset is None else ["--dataset", run.dataset]
     words += [word for each in run.accept for word in ("--accept", each)]
     words += [] if run.table else ["--no-table"]
+    words += [] if run.engine == MEMORY else ["--engine", run.engine]
+    words += dialect_words(run)
     return (line(*run_words(project, out)), line(*words, *ledger_words(project), "--out", out))

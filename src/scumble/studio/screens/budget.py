@@ -97,17 +97,16 @@ def _bar(planned: Plan) -> Markup | None:
 def show(request: Request, *, problem: Problem | None = None, typed: FormFields = NO_FIELDS) -> Response:
     """The choice, its meaning, the account and the plan."""
     project = project_of(request)
-    schema = project.schema_or_raise()
+    project.schema_or_raise()
     run = project.run
-    fields = method_named(run.method or usual_method(schema)).parameters.model_fields
     rises = _rises(run, project)
     return page(
         "budget.html",
         project=project,
         here="budget",
         presets=[(each, highest_text(Fraction(each)) if rises else "") for each in PRESETS],
-        takes_epsilon="epsilon" in fields,
-        takes_delta="delta" in fields,
+        takes_epsilon=_takes(project, "epsilon"),
+        takes_delta=_takes(project, "delta"),
         run=run,
         account=account_of(project),
         dataset=dataset_of(project),
@@ -135,9 +134,17 @@ def _rises(run: RunFile, project: Project) -> bool:
     return bool(preview_of(shown, project).meaning)
 
 
+def _takes(project: Project, parameter: str) -> bool:
+    """Whether the chosen method has a parameter."""
+    method = project.run.method or usual_method(project.schema_or_raise())
+    return parameter in method_named(method).parameters.model_fields
+
+
 def _typed_run(project: Project, epsilon: str, delta: str | None) -> RunFile:
     """The run with the typed budget, which is read exactly; a delta that is None is kept. Raises at the field."""
     delta = project.run.parameters.get("delta", "") if delta is None else delta.strip()
+    if not _takes(project, "epsilon"):
+        return project.run
     kept = {name: value for name, value in project.run.parameters.items() if name not in ("epsilon", "delta")}
     with at_field("epsilon"):
         parse_budget(epsilon, name="epsilon")

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from scumble.model.schema import Attribute
-from scumble.studio.commands import line
+from scumble.studio.commands import dialect_words, line
 from scumble.studio.pages import NO_FIELDS, FormFields, Problem, page, project_of
 from scumble.studio.pictures import domain_picture
 
@@ -67,5 +67,5 @@ def show(request: Request, *, problem: Problem | None = None, typed: FormFields 
         waiting=sum(each.light is Light.DRAFT for each in listed),
         problem=problem,
         typed=typed,
-        commands=(line("schema", "check", project.run.schema_path, project.run.data),),
+        commands=(line("schema", "check", project.run.schema_path, project.run.data, *dialect_words(project.run)),),
     )

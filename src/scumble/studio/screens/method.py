@@ -76,8 +76,9 @@ def save(request: Request, fields: FormFields) -> Response:
             if fields.has(f"option:{option.name}")
         }
         kept = {name: value for name, value in run.parameters.items() if name in BUDGET}
+        shown = {"epsilon": SHOWN_EPSILON} if "epsilon" in method.parameters.model_fields else {}
         with at_field("options"):
-            plan(schema=project.schema_path, method=method.name, **{"epsilon": SHOWN_EPSILON, **kept, **given})
+            plan(schema=project.schema_path, method=method.name, **{**shown, **kept, **given})
         project.change(method=method.name, parameters={**kept, **given})
         return redirect(project, "budget")
     with at_field("method"):
