@@ -3,13 +3,12 @@
 What a page states about its code is described in `pages`. The code of a page runs in order in one new folder, with a
 ledger in it. Pages that begin with the demo share one run of it.
 
-Noise differs from run to run, so numbers are not compared: of the lines that a page shows, most must appear again with
-other numbers (`SIMILAR`). `python docs/site/commands.py --write PAGE...` runs pages and renews the output they show.
+What a command prints must be what the page shows, character by character unless the page states that it is noisy
+(`printed`). `python docs/site/commands.py --write PAGE...` runs pages and renews the output they show.
 """
 
 import argparse
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -26,17 +25,15 @@ sys.path.insert(0, str(HERE))
 
 from assemble import assemble  # noqa: E402
 from pages import ROOT, Block, UnmarkedCodeError, blocks, logical_lines, pages  # noqa: E402
+from printed import CUT, differences  # noqa: E402
 
-SIMILAR = 0.6
-"""The share of the shown lines that must appear again."""
 SECONDS = 300
-CUT = "..."
-"""A line that stands for lines that are not shown."""
+PROMPT = "$ "
 DEMO = "scumble demo --out demo"
 
 
 class StalePageError(Exception):
-    """A command of a page fails, or its output has little to do with what the page shows."""
+    """A command of a page fails, or its output is not what the page shows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +45,9 @@ class Command:
     code: int = 0
     lines: int | None = None
     shown: tuple[str, ...] = ()
-    varies: bool = False
+    noise: str = "none"
+    only: bool = False
+    stderr: bool = False
 
     def run(self, folder: Path) -> tuple[str, ...]:
         """Run it; returns its output, as the page shows it. Raises `StalePageError` for another exit code."""
@@ -66,22 +65,27 @@ class Command:
             raise StalePageError(
                 f"{self.place}: the exit code of {self.text!r} is {done.returncode}, not {self.code}.\n{done.stderr}"
             )
-        printed = (done.stdout + (done.stderr if self.code else "")).replace(f"{folder}/", "")
+        printed = (done.stdout + (done.stderr if self.code or self.stderr else "")).replace(f"{folder}/", "")
         return tuple(line.rstrip() for line in printed.splitlines())
 
     def cut(self, output: tuple[str, ...]) -> tuple[str, ...]:
         return output if self.lines is None or len(output) <= self.lines else (*output[: self.lines], CUT)
 
     def compare(self, found: Sequence[str]) -> None:
-        """Raise `StalePageError` if too few of the shown lines were found again."""
-        if self.varies:
-            return
-        missing = [line for line in self.shown if line != CUT and _shape(line) not in set(map(_shape, found))]
-        if len(missing) > (1 - SIMILAR) * len(self.shown):
+        """Raise `StalePageError` if the output is not what the page shows, up to the noise that the page states."""
+        if differing := differences(self.shown, found, self.noise):
             page = self.place.partition(":")[0]
             raise StalePageError(
                 f"{self.place}: {self.text!r} prints something else. Renew the page: "
-                f"python docs/site/commands.py --write {page}\nNo longer printed:\n" + "\n".join(missing[:10])
+                f"python docs/site/commands.py --write {page}\n" + "\n".join(differing[:20])
+            )
+
+    def refuse_prompts(self, found: Sequence[str]) -> None:
+        """Raise `StalePageError` if a reader of the page would take output for a command: the block must say so."""
+        if not self.only and any(line.startswith(PROMPT) for line in found):
+            raise StalePageError(
+                f"{self.place}: {self.text!r} prints lines that look like commands. Write ```console commands=1 and "
+                f"keep this command alone in its block."
             )
 
 
@@ -127,20 +131,29 @@ def commands(block: Block) -> list[Command]:
         return [Command(place=block.place, text=f"python - <<'END'\n{block.body}END")]
     if block.language == "sh":
         return [Command(place=block.place, text=text, code=code) for text in logical_lines(block.body)]
+    only = "commands" in block.options
     found: list[tuple[str, list[str]]] = []
     going_on = False
     for line in block.body.splitlines():
         if going_on:
             found[-1] = (f"{found[-1][0]}\n{line}", [])
-        elif line.startswith("$ "):
-            found.append((line[2:], []))
+        elif line.startswith(PROMPT) and not (only and found):
+            found.append((line.removeprefix(PROMPT), []))
         elif found:
             found[-1][1].append(line)
-        going_on = line.endswith("\\") and not found[-1][1]
+        going_on = line.endswith("\\") and bool(found) and not found[-1][1]
     lines = int(block.options["lines"]) if "lines" in block.options else None
-    varies = "varies" in block.options
     return [
-        Command(place=block.place, text=text, code=code, lines=lines, shown=tuple(shown), varies=varies)
+        Command(
+            place=block.place,
+            text=text,
+            code=code,
+            lines=lines,
+            shown=tuple(shown),
+            noise=block.options.get("noise", "none"),
+            only=only,
+            stderr="stderr" in block.options,
+        )
         for text, shown in found
     ]
 
@@ -157,9 +170,11 @@ def run_page(page: Path, folder: Path, *, write: bool = False, demo: Demo | None
         for command in commands(block):
             output = demo.copy(folder) if demo and command.text == DEMO else command.run(folder)
             found = command.cut(output)
-            if not write:
-                command.compare(found)
-            renewed += [f"$ {command.text}", *found]
+            if block.language == "console":
+                command.refuse_prompts(found)
+                if not write:
+                    command.compare(found)
+            renewed += [f"{PROMPT}{command.text}", *found]
             count += block.language != "first"
         if block.language == "console":
             opening = block.text.partition("\n")[0]
@@ -178,15 +193,6 @@ def run_example(script: Path, folder: Path) -> int:
 
 def examples(root: Path = ROOT) -> list[Path]:
     return sorted((root / "examples").glob("*.py"))
-
-
-def _shape(line: str) -> str:
-    """A line without its numbers and spaces.
-
-    >>> _shape("4.  0.02 of epsilon") == _shape("12. 0.5 of  epsilon")
-    True
-    """
-    return re.sub(r"[\d\s.,±%-]+", " ", line).strip()
 
 
 def run_all(paths: Sequence[Path], *, write: bool, jobs: int) -> int:

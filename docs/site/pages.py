@@ -10,7 +10,9 @@
 | `<!-- first: commands -->` | runs here and is not shown: what a reader of this place has done already |
 
 After `console` and `sh`, `exit=3` states another exit code than 0. After `console`, `lines=12` shortens the shown
-output, and `varies=yes` says that it consists of random values.
+output, `noise=numbers`, `noise=lines` or `noise=all` says how much of it is random (`printed`), and `commands=1` says
+that only the first dollar sign is ours: the command prints others. `stderr=yes` shows warnings too, after the output;
+without it, the standard error is shown only beside an exit code. An option that does not exist is an error.
 """
 
 import re
@@ -28,6 +30,15 @@ PIECE = re.compile(
     r"(?P<fence>```(?P<language>\w*)(?P<options>[^\n]*)\n(?P<body>.*?)^```$)",
     re.M | re.S,
 )
+OPTIONS = {
+    "file": r"[\w./-]+",
+    "exit": r"\d+",
+    "lines": r"\d+",
+    "noise": "numbers|lines|all",
+    "commands": "1",
+    "stderr": "yes",
+}
+"""What may follow the language of a block, and the form of each value."""
 ODD_FENCE = re.compile(r"^(?:[ \t]+```|~~~)", re.M)
 """Code that `PIECE` would not see."""
 
@@ -78,7 +89,7 @@ def blocks(page: Path, root: Path = ROOT) -> Iterator[Block]:
             language=language,
             body=body,
             text=piece["fence"] or "",
-            options=dict(option.split("=", 1) for option in options.split()),
+            options=_options(options, f"{name}:{_line(text, piece.start())}"),
             reason=piece["reason"],
         )
         if not block.runs and block.reason is None and language not in SHOWN:
@@ -104,6 +115,16 @@ def logical_lines(body: str) -> list[str]:
         elif plain.strip():
             found.append(plain)
         going_on = plain.endswith("\\")
+    return found
+
+
+def _options(words: str, place: str) -> dict[str, str]:
+    found = {}
+    for word in words.split():
+        option, _, value = word.partition("=")
+        if option not in OPTIONS or not re.fullmatch(OPTIONS[option], value):
+            raise UnmarkedCodeError(f"{place}: no option {word!r} of a block. Available: {', '.join(OPTIONS)}.")
+        found[option] = value
     return found
 
 

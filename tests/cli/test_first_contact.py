@@ -11,10 +11,14 @@ from pathlib import Path
 import pytest
 import typer
 from command_line import SCHEMA, Ended, people, scumble
+from command_tree import COMMANDS
 
 from scumble import __version__
 from scumble.cli.examples import EXAMPLES
 from scumble.cli.verbs import VERBS
+from scumble.compiled.store import folders
+from scumble.engines.counting_kernels import set_digit
+from scumble.mining.c45.tree import become_leaf
 
 
 @pytest.fixture
@@ -24,16 +28,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "schema.yaml").write_text(SCHEMA)
     (tmp_path / "people.csv").write_text(people(50))
     return tmp_path
-
-
-def leaves(command: object, words: str) -> dict[str, object]:
-    below = getattr(command, "commands", None)
-    if below is None:
-        return {words: command}
-    return {name: leaf for each, child in below.items() for name, leaf in leaves(child, f"{words} {each}").items()}
-
-
-COMMANDS = {words: leaf for name, verb in VERBS.items() for words, leaf in leaves(verb.load(name), name).items()}
 
 
 def test_version() -> None:
@@ -166,6 +160,19 @@ def test_doctor_reports_places_settings_and_extras(folder: Path, monkeypatch: py
 def test_doctor_says_how_to_install_what_is_missing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scumble.cli.doctor.is_installed", lambda extra: extra != "charts")
     assert "pip install 'scumble[charts]'" in scumble("doctor").out.replace("\n", " ")
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_doctor_names_every_place_of_compiled_code(folder: Path, monkeypatch: pytest.MonkeyPatch, named: bool) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    if named:
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder / "machine-code"))
+    found = scumble("doctor", "--json").json["places"]
+    stated = [Path(place["path"]) for name, place in found.items() if name.startswith("compiled code")]
+    used = [each for function in (set_digit, become_leaf) for each in folders(function)]
+    assert all(any(each.is_relative_to(place) for place in stated) for each in used)
+    assert all(any(each.is_relative_to(place) for each in used) for place in stated)
 
 
 def test_no_color_is_honoured(folder: Path) -> None:

@@ -27,17 +27,63 @@ def test_output_is_renewed_and_commands_share_a_folder(page: Path) -> None:
     assert run(page) == 3
 
 
-def test_other_numbers_pass_and_other_words_do_not(page: Path) -> None:
-    page.write_text("```console\n$ echo 12 cells\n99 cells\n```\n")
-    assert run(page) == 1
-    page.write_text("```console\n$ echo 12 cells\n12 groups\n```\n")
-    with pytest.raises(StalePageError, match="12 groups"):
+@pytest.mark.parametrize(
+    ("noise", "shown", "passes"),
+    [
+        ("", "a 12\nb 0.5\n", True),
+        ("", "a 13\nb 0.5\n", False),
+        ("", "a 12\n", False),
+        ("", "a 12\nb 0.5\nc\n", False),
+        (" noise=numbers", "a 99\nb 1,000.7 %\n", True),
+        (" noise=numbers", "b 99\na 1\n", False),
+        (" noise=numbers", "a 99\n", False),
+        (" noise=numbers", "a 99\nb 1\nb 2\n", False),
+        (" noise=lines", "b 9\na 9\n", True),
+        (" noise=lines", "a 9\nc 9\n", False),
+        (" noise=lines", "a 9\n", False),
+        (" noise=all", "red\n", True),
+    ],
+)
+def test_output_is_compared_as_strictly_as_its_noise_allows(page: Path, noise: str, shown: str, passes: bool) -> None:
+    page.write_text(f"```console{noise}\n$ printf 'a 12\\nb 0.5\\n'\n{shown}```\n")
+    if passes:
+        assert run(page) == 1
+    else:
+        with pytest.raises(StalePageError, match="prints something else"):
+            run(page)
+
+
+def test_a_changed_number_of_files_is_found(page: Path) -> None:
+    page.write_text("```console\n$ touch a b; ls\na\n```\n")
+    with pytest.raises(StalePageError, match=r"\+b"):
         run(page)
 
 
-def test_random_output_is_not_compared(page: Path) -> None:
-    page.write_text("```console varies=yes\n$ echo blue\nred\n```\n")
+def test_output_that_looks_like_a_command_is_not_run_and_not_doubled(page: Path) -> None:
+    text = "```console commands=1\n$ echo '$ exit 3'\n$ exit 3\n```\n"
+    page.write_text(text)
     assert run(page) == 1
+    assert run(page, write=True) == 1
+    assert page.read_text() == text
+
+
+def test_output_that_looks_like_a_command_has_to_be_declared(page: Path) -> None:
+    page.write_text("```console lines=1\n$ echo '$ true'\n```\n")
+    with pytest.raises(StalePageError, match="commands=1"):
+        run(page, write=True)
+    assert page.read_text() == "```console lines=1\n$ echo '$ true'\n```\n"
+
+
+def test_warnings_are_shown_on_request(page: Path) -> None:
+    page.write_text("```console stderr=yes\n$ echo advice >&2\nadvice\n```\n```console\n$ echo advice >&2\n```\n")
+    assert run(page) == 2
+
+
+@pytest.mark.parametrize("option", ["varies=yes", "noise=some", "lines=few", "lines", "commands=2"])
+def test_an_unknown_option_of_a_block_is_found(page: Path, option: str) -> None:
+    page.write_text(f"\n```console {option}\n$ true\n```\n")
+    with pytest.raises(UnmarkedCodeError, match=r"page\.md:2: no option"):
+        run(page)
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def examination() -> dict[str, Any]:
         "key of the ledger": keys_folder() or ledger.with_name(f"{ledger.name}.key"),
         "witness": default_witness(),
         f"settings ({FILE_VARIABLE})": config_path(),
-        "compiled code": _compiled_code(),
+        **_compiled_code(),
     }
     return {
         "version": scumble.__version__,
@@ -93,10 +93,15 @@ def examination() -> dict[str, Any]:
     }
 
 
-def _compiled_code() -> Path:
-    """Where the machine code of loops is kept, if that can be written; else in the user's cache."""
+def _compiled_code() -> dict[str, Path]:
+    """Where the machine code of loops is kept: in a folder for each folder of modules, or in one that is named."""
+    from scumble.compiled.store import users_own
+
     named = os.environ.get("NUMBA_CACHE_DIR")
-    return Path(named) if named else Path(scumble.__file__).parent / "__pycache__"
+    if named:
+        return {"compiled code (NUMBA_CACHE_DIR)": Path(named)}
+    beside = Path(scumble.__file__).parent
+    return {"compiled code, in each __pycache__ below": beside, "compiled code, if that is not writable": users_own()}
 
 
 def _state(path: Path | None) -> str:

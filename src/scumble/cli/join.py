@@ -21,7 +21,7 @@ from scumble.cli.options import (
     with_csv_options,
     with_method_options,
 )
-from scumble.cli.output import err, print_guarantee, print_json, print_readings, print_text, progress_bar
+from scumble.cli.output import err, print_advice, print_guarantee, print_json, print_readings, print_text, progress_bar
 from scumble.cli.output import out as console
 from scumble.cli.plan import print_plan
 from scumble.cli.rehearse import print_phases, rehearse
@@ -117,13 +117,16 @@ def init(
         threshold=threshold,
         deadlines={"start": start, "stall": stall},
     )
-    agreement = prepare(path).agreement
+    joint = prepare(path)
+    agreement = joint.agreement
+    print_advice(joint.plan.guarantee)
     if json:
         print_json({"agreement": str(path), "hash": agreement.digest.hex(), "parties": list(agreement.names)})
         return
     print_text(f"Wrote {path}. Give it to all parties ({', '.join(agreement.names)}). Hash: {agreement.digest.hex()}")
     for sentence in agreement.trust:
         print_text(sentence)
+    print_guarantee(joint.plan.guarantee)
     print_text(f"`scumble join plan --agreement {path}` prints the privacy cost.")
 
 
@@ -157,6 +160,7 @@ def plan(*, agreement: AgreementFile, json: Json = False) -> None:
     from scumble.flows.join_plan import prepare
 
     joint = prepare(agreement)
+    print_advice(joint.plan.guarantee)
     if json:
         trust = {"hash": joint.agreement.digest.hex(), "trust": list(joint.agreement.trust)}
         print_json({"method": joint.method.name, **trust, **joint.plan.to_json()})

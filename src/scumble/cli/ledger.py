@@ -7,10 +7,10 @@ import typer
 
 from scumble import interrupts
 from scumble.cli.options import Json, LedgerFile, LossReason, NewLedger, WitnessFile, declared_loss
-from scumble.cli.output import err, out, print_json, print_table, print_text
+from scumble.cli.output import err, out, print_advice, print_json, print_table, print_text
 from scumble.errors import InputError
 from scumble.model.budget import budget_text, parse_budget, parse_delta, short_delta
-from scumble.model.suspicion import highest_text
+from scumble.model.suspicion import total_text
 from scumble.privacy.ledger import Ledger
 from scumble.privacy.ledger_place import default_path, default_witness
 from scumble.privacy.ledger_statement import LedgerStatement
@@ -43,7 +43,7 @@ def show(*, ledger: LedgerFile = None, witness: WitnessFile = None, json: Json =
     for account in statement.accounts:
         out.print()
         out.print(account.listing.heading)
-        print_text(f"All releases together: a 50 % suspicion can rise to at most {highest_text(account.spent)}.")
+        print_text(total_text(account.spent))
         print_table("", account.listing.columns, account.listing.rows)
 
 
@@ -78,6 +78,7 @@ def grant(
     """Raise the ceiling of a dataset, with a reason."""
     amount = parse_budget(ceiling, name="the ceiling")
     total = None if delta is None else parse_delta(delta, name="the ceiling of delta")
+    print_advice(amount)
     with Ledger.open(_existing(ledger, witness), witness=witness) as opened:
         opened.grant(name, amount, reason, delta=total)
     if json:
@@ -86,6 +87,7 @@ def grant(
     else:
         also = "" if total is None else f", and that of delta {short_delta(total)}"
         out.print(f"{name}: the ceiling is now {budget_text(amount)}{also}.")
+        print_text(total_text(amount))
 
 
 @ledger_app.command()

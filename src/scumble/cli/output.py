@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from scumble.errors import ScumbleError
 from scumble.flows.progress import Progress as Report
 from scumble.model.dialect import Dialect
 from scumble.model.guarantee import Guarantee
-from scumble.model.suspicion import suspicion_text
+from scumble.model.suspicion import epsilon_advice, suspicion_text
 
 PROGRESS_VARIABLE = "SCUMBLE_PROGRESS"
 """With the value `lines`, progress is lines of JSON on standard error, for a program that started this one."""
@@ -93,6 +94,12 @@ def print_guarantee(guarantee: Guarantee) -> None:
     meaning = suspicion_text(guarantee)
     if meaning:
         print_text(meaning)
+
+
+def print_advice(promise: Guarantee | Fraction, when: str = "") -> None:
+    """Print a warning if an epsilon is unwise. Every verb with an epsilon does, whatever else it prints."""
+    if advice := epsilon_advice(promise):
+        print_text(f"warning{when}: {advice}", err)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from scumble.cli.options import TABLE, Json, SchemaFile, choice, with_csv_options, with_strength_options
-from scumble.cli.output import err, print_guarantee, print_json, print_readings, print_text, progress_bar
+from scumble.cli.output import err, print_advice, print_guarantee, print_json, print_readings, print_text, progress_bar
 from scumble.errors import InputError
 from scumble.flows.perturb import perturb as perturb_table
 from scumble.foreign.files import read_bytes
@@ -56,6 +56,7 @@ def perturb(
     print_readings(dialect, data)
     if secret is None:
         print_text("Each repetition costs privacy again: keep this table, or fix the noise with --secret.", err)
+    print_advice(made.release.plan.guarantee)
     if json:
         print_json(made.to_json())
         return

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scumble.cli.options import Json, LedgerFile, SchemaFile, UsualMethod, WitnessFile, with_method_options
-from scumble.cli.output import err, print_guarantee, print_json, print_table, print_text, progress_bar
+from scumble.cli.output import print_advice, print_guarantee, print_json, print_table, print_text, progress_bar
 from scumble.errors import InputError
 from scumble.flows.plan import plan as plan_release
 from scumble.flows.plan import schema_of
 from scumble.methods import usual_method
 from scumble.model.guarantee import ApproxDP, PureDP, Unit
 from scumble.model.plan import Plan
-from scumble.model.suspicion import epsilon_advice
 
 if TYPE_CHECKING:
     from scumble.comparison.wanted_accuracy import WantedBudget
@@ -53,6 +52,7 @@ def plan(
         print_json({"method": method or usual_method(schema_of(schema)), **planned.to_json()})
     else:
         print_plan(planned)
+    print_advice(planned.guarantee)
 
 
 def _budget(
@@ -105,6 +105,3 @@ def print_plan(planned: Plan) -> None:
         changed = "record is" if planned.guarantee.protects is None else "rows are"
         delta = " and the delta 1 + e^epsilon times" if isinstance(planned.guarantee, ApproxDP) else ""
         print_text(f"For a person whose {changed} changed instead, the epsilon is twice{delta} that.")
-    advice = epsilon_advice(planned.guarantee)
-    if advice:
-        print_text(f"warning: {advice}", err)

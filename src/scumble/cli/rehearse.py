@@ -7,7 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from scumble.cli.options import Json, MethodName, with_method_options
-from scumble.cli.output import print_json, print_table, print_text, progress_bar
+from scumble.cli.output import print_advice, print_json, print_table, print_text, progress_bar
+from scumble.model.budget import budget_text, parse_budget
+from scumble.model.suspicion import highest_text
 
 
 def print_phases(phases: Sequence[Mapping[str, Any]], party: str) -> None:
@@ -55,6 +57,9 @@ def rehearse(
     """
     from scumble.demo.rehearsal import rehearse as run_rehearsal
 
+    given = {"epsilon": "1", **parameters}
+    epsilon = parse_budget(given["epsilon"])
+    print_advice(epsilon)
     with progress_bar() as progress:
         rehearsed = run_rehearsal(
             owners=parties,
@@ -63,7 +68,7 @@ def rehearse(
             delay_ms=delay_ms,
             schema=schema,
             method=method,
-            parameters={"epsilon": "1", **parameters},
+            parameters=given,
             out=out,
             progress=progress,
         )
@@ -78,3 +83,4 @@ def rehearse(
         f"{len(rehearsed.parties)} parties, {rows:,} rows{delay}: {first['cells']:,} cells, identical at all parties, "
         f"in {rehearsed.seconds:.1f} s including start-up."
     )
+    print_text(f"With epsilon {budget_text(epsilon)}, a 50 % suspicion can rise to at most {highest_text(epsilon)}.")

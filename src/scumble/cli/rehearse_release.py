@@ -5,7 +5,8 @@ from typing import Annotated, Any
 import typer
 
 from scumble.cli.options import Json, SchemaFile, UsualMethod, with_method_options
-from scumble.cli.output import print_json, print_table, print_text, progress_bar
+from scumble.cli.output import print_advice, print_guarantee, print_json, print_table, print_text, progress_bar
+from scumble.flows.plan import plan as plan_release
 
 SHOWN_TABLES = 20
 
@@ -25,6 +26,8 @@ def rehearse(
     """
     from scumble.demo.release_rehearsal import FREE, rehearse_release
 
+    planned = plan_release(schema=schema, method=method, **parameters)
+    print_advice(planned.guarantee)
     with progress_bar() as progress:
         found = rehearse_release(schema, method=method, parameters=parameters, rows=rows, progress=progress)
     if json:
@@ -37,4 +40,5 @@ def rehearse(
     ]
     heads = ["counts of", "entries", "standard deviation of the noise", "difference that can be seen"]
     print_table("Noise", heads, lines)
+    print_guarantee(planned.guarantee)
     print_text(FREE)

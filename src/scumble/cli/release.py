@@ -21,7 +21,16 @@ from scumble.cli.options import (
     with_csv_options,
     with_method_options,
 )
-from scumble.cli.output import err, out, print_guarantee, print_json, print_readings, print_text, progress_bar
+from scumble.cli.output import (
+    err,
+    out,
+    print_advice,
+    print_guarantee,
+    print_json,
+    print_readings,
+    print_text,
+    progress_bar,
+)
 from scumble.engines import ENGINES
 from scumble.files.page_check import NOT_CHECKED
 from scumble.flows import release as flow
@@ -29,7 +38,6 @@ from scumble.flows.charge import WEAKER
 from scumble.flows.evaluate import evaluate as evaluate_release
 from scumble.flows.plan import plan as plan_release
 from scumble.model.dialect import Dialect
-from scumble.model.suspicion import epsilon_advice
 
 
 @with_method_options
@@ -65,8 +73,9 @@ def release(
     """Publish a table: reserve the budget, read the rows, write the release."""
     declared = declared_loss(new_ledger, reason)
     planned = plan_release(schema=schema, method=method, **parameters)
-    for warning in filter(None, (*planned.warnings, epsilon_advice(planned.guarantee))):
+    for warning in planned.warnings:
         print_text(f"warning, before the charge: {warning}", err)
+    print_advice(planned.guarantee, ", before the charge")
     with progress_bar() as progress:
         published = flow.release(
             data,

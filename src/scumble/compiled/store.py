@@ -71,7 +71,12 @@ def folders(function: "Compiled[Any, Any]") -> tuple[Path, ...]:
     if named:
         return (Path(named),)
     own = Path(function.function.__code__.co_filename).parent / "__pycache__"
-    return (own, user_folder("cache") / "scumble" / "machine-code")
+    return (own, users_own())
+
+
+def users_own() -> Path:
+    """The folder of this user, for an installation that cannot be written."""
+    return user_folder("cache") / "scumble" / "machine-code"
 
 
 def file_name(function: "Compiled[Any, Any]", kinds: Kinds) -> str:

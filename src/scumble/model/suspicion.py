@@ -63,9 +63,14 @@ def suspicion_text(guarantee: Guarantee) -> str:
     return f"A 50 % suspicion {about} can rise to at most {highest_text(guarantee.epsilon)}{apart}."
 
 
-def epsilon_advice(guarantee: Guarantee) -> str:
+def total_text(epsilon: Fraction) -> str:
+    """What the epsilons of all releases of the same rows mean together, as a sentence."""
+    return f"All releases together: a 50 % suspicion can rise to at most {highest_text(epsilon)}."
+
+
+def epsilon_advice(promise: Guarantee | Fraction) -> str:
     """A warning if the epsilon is so large that it protects hardly anybody; empty otherwise."""
-    epsilon = epsilon_of(guarantee)
+    epsilon = promise if isinstance(promise, Fraction) else epsilon_of(promise)
     if epsilon is None or belief(epsilon).highest <= ALMOST_CERTAIN:
         return ""
     return (
