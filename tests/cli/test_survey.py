@@ -66,6 +66,40 @@ def test_a_static_survey_from_its_pages_to_its_release() -> None:
     assert {"apply.html", "model.js", "tree.js"} <= {path.name for path in Path("with-tree").iterdir()}
 
 
+def test_the_owner_withdraws_records_by_their_tokens() -> None:
+    scumble(*BEGIN)
+    tokens = ["-" + "A" * 21, "--" + "B" * 20, "C" * 22]
+    for place, token in enumerate(tokens):
+        Path(f"record-{place}.json").write_text(json.dumps({**json.loads(message()), "token": token}), "utf-8")
+    scumble("survey", "add", "blurred", *(f"record-{place}.json" for place in range(3)))
+    ended = scumble("survey", "withdraw", "blurred", tokens[0])
+    assert (ended.code, ended.out) == (0, "1 of 1 records deleted. The survey has 2 records.\n")
+    partly = scumble("survey", "withdraw", "blurred", *tokens[:2], "--json")
+    assert partly.json == {"withdrawn": 1, "unknown": [tokens[0]], "records": 1}
+    assert "There is no record with such a token" in scumble("survey", "withdraw", "blurred", tokens[0]).error
+    wrong = scumble("survey", "withdraw", "blurred", tokens[2], "short")
+    assert (wrong.code, "is not one of this survey" in wrong.error) == (2, True)
+    assert scumble("survey", "close", "blurred", "--json").json["records"] == 1
+    late = scumble("survey", "withdraw", "blurred", tokens[2])
+    assert (late.code, "without their tokens" in late.error) == (2, True)
+
+
+def test_the_owner_says_which_answers_cannot_be_withheld() -> None:
+    Path("schema.yaml").write_text(SCHEMA.replace("step: 1}}", "step: 1}, missing: '?'}"), "utf-8")
+    scumble(*BEGIN, "--required", "age,job")
+    survey = CollectedRecords(collecting_folder(Path("blurred"))).survey
+    assert survey.required == ("age", "job")
+    assert '"required": ["age", "job"]' in Path("page/description.js").read_text("utf-8")
+    refused = scumble(*BEGIN[:4], "--page", "p", *BEGIN[6:], "--required", "age")
+    assert "other settings" in refused.error
+
+
+def test_help_says_how_long_the_server_runs() -> None:
+    text = " ".join(scumble("survey", "serve", "--help").out.split())
+    assert "until the server is stopped" in text
+    assert "or the survey closes" not in text
+
+
 def test_a_survey_continues_only_with_the_settings_that_people_agreed_to() -> None:
     assert scumble(*BEGIN).code == 0
     again = (*BEGIN[:4], "--page", "page2", *BEGIN[6:])
@@ -90,7 +124,9 @@ def test_a_survey_continues_only_with_the_settings_that_people_agreed_to() -> No
             (*BUILD, "--schema", "schema.yaml", "--epsilon", "6", "--optional-truth", "wage"),
             "not a perturbed attribute",
         ),
+        ((*BUILD, "--schema", "schema.yaml", "--epsilon", "6", "--required", "wage"), "but it is not asked"),
         (("survey", "close", "nothing"), "has no survey"),
+        (("survey", "withdraw", "nothing", "A" * 22), "has no survey"),
         (("survey", "status", "nothing"), "has no survey"),
         (("survey", "invite", "0", "--out", "tokens"), "above zero"),
         (

@@ -1,13 +1,17 @@
 """Collected records: stored durably, forgotten when withdrawn, and published once as a release of perturbed records."""
 
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import closing as closing_file
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,11 +22,13 @@ from survey_server import Client, health_survey, submission
 import scumble
 from scumble.errors import InputError
 from scumble.files.perturbed_table import published_blocks
+from scumble.model.local.randomizers import Truthful
 from scumble.model.values import texts_of
-from scumble.survey import closing
+from scumble.survey import closing, records
+from scumble.survey.beginning import withdraw_records
 from scumble.survey.closing import close_survey, shuffle
 from scumble.survey.definition import Survey, parse_closing, read_texts
-from scumble.survey.records import ClosedSurvey, CollectedRecords, collecting_folder
+from scumble.survey.records import ClosedSurvey, CollectedRecords, UnknownToken, collecting_folder
 from scumble.survey.submission import Submission, SubmissionReader, new_token, possible_reports, token_digest
 
 SURVEY = health_survey()
@@ -115,6 +121,79 @@ def test_withdrawn_and_replaced_records_are_overwritten(tmp_path: Path) -> None:
     assert token not in everything(tmp_path)
 
 
+def test_the_owner_withdraws_until_the_survey_is_closed_for_good(tmp_path: Path) -> None:
+    """Also after the closing date, when the page no longer takes withdrawals."""
+    ends = datetime.now(UTC) + timedelta(seconds=0.5)
+    collected = CollectedRecords.create(collecting_folder(tmp_path / "blurred"), health_survey(closes=ends))
+    tokens = [new_token() for _ in range(3)]
+    for token in tokens:
+        reports = {"age": 77, "salary": 17, "job": 2, "sick": 1}
+        collected.put(Submission(token=token_digest(token), reports=reports, truths={}))
+    while not collected.survey.is_over():
+        time.sleep(0.05)
+    with pytest.raises(ClosedSurvey):
+        collected.withdraw(token_digest(tokens[0]))
+    with pytest.raises(InputError, match="not one of this survey"):
+        withdraw_records(collected, [tokens[0], "no token"])
+    assert len(collected) == 3
+    stranger = new_token()
+    assert withdraw_records(collected, [tokens[0], stranger, tokens[1]]) == [stranger]
+    assert close_survey(tmp_path / "blurred").release.records == 1
+    with pytest.raises(InputError, match="without their tokens"):
+        withdraw_records(collected, [tokens[2]])
+
+
+def test_the_number_of_records_follows_every_change(tmp_path: Path) -> None:
+    collected = CollectedRecords.create(tmp_path / "c", SURVEY)
+    tokens = [stored(collected, age=age) for age in range(5)]
+    reports = {"age": 77, "salary": 17, "job": 2, "sick": 1}
+    collected.put(Submission(token=tokens[0], reports=reports, truths={}))
+    collected.withdraw(tokens[1])
+    with pytest.raises(UnknownToken):
+        collected.withdraw(tokens[1])
+    assert len(collected) == len(collected.close()) == 4
+    collected.forget()
+    assert len(collected) == 0
+
+
+def test_the_largest_number_of_records_is_not_exceeded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "MOST_RECORDS", 2)
+    collected = CollectedRecords.create(tmp_path / "c", SURVEY)
+    tokens = [stored(collected, age=age) for age in range(2)]
+    with pytest.raises(InputError, match="largest number"):
+        stored(collected, age=3)
+    collected.put(Submission(token=tokens[0], reports={"age": 9, "salary": 1, "job": 0, "sick": 0}, truths={}))
+    collected.withdraw(tokens[0])
+    stored(collected, age=4)
+    assert len(collected) == 2
+
+
+def test_no_record_costs_a_reading_of_all_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By SQLite's own plan of every statement: it searches records and invitations by token, and scans neither."""
+    tokens = [token_digest(new_token()) for _ in range(2)]
+    collected = CollectedRecords.create(tmp_path / "c", health_survey(invited=True), tokens)
+    statements: list[str] = []
+    connect = sqlite3.connect
+
+    def tracing(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        file = connect(*arguments, **options)
+        file.set_trace_callback(statements.append)
+        return file
+
+    with monkeypatch.context() as changed:
+        changed.setattr(records.sqlite3, "connect", tracing)
+        for token in (tokens[0], tokens[1], tokens[0]):
+            reports = {"age": 5, "salary": 3, "job": 1, "sick": 0}
+            collected.put(Submission(token=token, reports=reports, truths={}))
+        assert len(collected) == 2
+        collected.withdraw(tokens[0])
+    with closing_file(connect(tmp_path / "c" / "records.db")) as file:
+        planned = [each for each in statements if each.startswith(("SELECT", "INSERT", "UPDATE", "DELETE"))]
+        steps = [row[3] for each in planned for row in file.execute(f"EXPLAIN QUERY PLAN {each}")]
+    assert any(step.startswith("SEARCH records") for step in steps)
+    assert {step for step in steps if step.startswith("SCAN")} == {"SCAN state"}
+
+
 def everything(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
@@ -168,7 +247,9 @@ def test_a_survey_ends_at_its_closing_date(tmp_path: Path) -> None:
 
 
 def test_a_survey_is_read_back_as_it_was_written(tmp_path: Path) -> None:
-    survey = health_survey(closes=parse_closing("2026-12-31"), invited=True, parameters={"epsilon": "8"})
+    survey = health_survey(
+        closes=parse_closing("2026-12-31"), invited=True, parameters={"epsilon": "8"}, required=("salary",)
+    )
     survey.write(tmp_path / "survey.json")
     again = Survey.read(tmp_path / "survey.json")
     assert again == survey
@@ -194,6 +275,24 @@ def test_wrong_texts_are_refused(tmp_path: Path, text: str) -> None:
 def test_a_question_about_something_else_is_refused() -> None:
     with pytest.raises(InputError, match="which is not asked"):
         health_survey(texts=SURVEY.texts.model_copy(update={"questions": {"shoe": "Which size?"}}))
+
+
+def test_a_required_answer_cannot_arrive_as_a_withheld_one() -> None:
+    """A report that only a withheld answer gives is refused. One that noise can give, too, is not."""
+    names = ("salary", "town", "stay", "sick")
+    free, strict = (SubmissionReader(Survey(noise=EVERY_CHANNEL, required=each)) for each in ((), names))
+    for name in EVERY_CHANNEL.reported:
+        every, left = (set(reader._possible[name]) for reader in (free, strict))
+        assert every - left == ({"-1"} if name == "salary" else set()), name
+    # Without noise, the category of missing values comes from a withheld answer alone.
+    told = replace(EVERY_CHANNEL, randomizers={**EVERY_CHANNEL.randomizers, "town": Truthful()})
+    assert set(possible_reports(told["town"])) - set(possible_reports(told["town"], required=True)) == {"no answer"}
+
+
+def test_required_answers_are_asked() -> None:
+    assert health_survey(required=("salary", "age")).required == ("salary", "age")
+    with pytest.raises(InputError, match="An answer to 'shoe' is required, but it is not asked"):
+        health_survey(required=("shoe",))
 
 
 def test_possible_reports_are_those_with_a_positive_weight() -> None:

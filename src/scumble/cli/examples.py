@@ -54,6 +54,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "survey build": ("scumble survey build --schema schema.yaml --epsilon 3 --out answers --page pages",),
     "survey invite": ("scumble survey invite 200 --out invitations.csv",),
     "survey add": ("scumble survey add answers report-1.json report-2.json",),
+    "survey withdraw": ("scumble survey withdraw answers kR3vJw0bQm2Zs9xTfYhN4A",),
     "survey status": ("scumble survey status answers",),
     "survey close": ("scumble survey close answers",),
     "report": ("scumble report release --audience public --out public.html",),

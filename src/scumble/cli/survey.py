@@ -10,7 +10,7 @@ from scumble.cli.output import err, print_guarantee, print_json, print_text
 from scumble.errors import InputError
 from scumble.installation import needing
 from scumble.mining.tree_model import TreeModel
-from scumble.survey.beginning import add_records, begin_survey, build_pages, write_invitations
+from scumble.survey.beginning import add_records, begin_survey, build_pages, withdraw_records, write_invitations
 from scumble.survey.closing import close_survey
 from scumble.survey.records import CollectedRecords, collecting_folder
 
@@ -44,6 +44,10 @@ Invitations = Annotated[
 OptionalTruth = Annotated[
     str, typer.Option(help="Questions, separated by commas, to which a person may also send the true answer.")
 ]
+Required = Annotated[
+    str,
+    typer.Option(help="Questions, separated by commas, that cannot be left unanswered, even if `missing` allows it."),
+]
 Accept = Annotated[
     list[str] | None,
     choice(("interval",), help="Write `interval` to accept interval privacy, which is not differential privacy."),
@@ -61,6 +65,7 @@ def serve(
     closes: Closes = None,
     invitations: Invitations = None,
     optional_truth: OptionalTruth = "",
+    required: Required = "",
     accept: Accept = None,
     tree: TreeFile = None,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
@@ -72,7 +77,10 @@ def serve(
     json: Json = False,
     strength: dict[str, Any],
 ) -> None:
-    """Serve the questionnaire and collect perturbed records, until it is stopped or the survey closes."""
+    """Serve the questionnaire and collect perturbed records, until the server is stopped.
+
+    A closed survey is served, too: its page says that it is closed, and `apply.html` applies the --tree.
+    """
     with needing("studio"):
         from scumble.survey.serving import serve_survey
 
@@ -85,6 +93,7 @@ def serve(
         closes=closes,
         invitations=invitations,
         truths=names_of(optional_truth),
+        required=names_of(required),
     )
     if not json:
         _describe(collected)
@@ -116,6 +125,7 @@ def build(
     texts: Texts = None,
     closes: Closes = None,
     optional_truth: OptionalTruth = "",
+    required: Required = "",
     accept: Accept = None,
     tree: TreeFile = None,
     json: Json = False,
@@ -130,6 +140,7 @@ def build(
         texts=texts,
         closes=closes,
         truths=names_of(optional_truth),
+        required=names_of(required),
     )
     digests = build_pages(collected, page, tree=None if tree is None else TreeModel.read(tree))
     if json:
@@ -176,6 +187,30 @@ def add(
             print_text(f"  {name}: {problem}", err)
     if refused and not stored:
         raise InputError("No file was a record of this survey. Use the files that its page made.")
+
+
+@survey_app.command(context_settings={"ignore_unknown_options": True})  # a token can begin with a hyphen
+def withdraw(
+    out: Released,
+    tokens: Annotated[
+        list[str],
+        typer.Argument(metavar="TOKEN...", help="Tokens of the records, which people sent.", show_default=False),
+    ],
+    *,
+    json: Json = False,
+) -> None:
+    """Delete the records of people who ask for it, until `survey close`. A record's token is in its file."""
+    collected = CollectedRecords(collecting_folder(out))
+    unknown = withdraw_records(collected, tokens)
+    withdrawn = len(tokens) - len(unknown)
+    if not withdrawn:
+        raise InputError("There is no record with such a token. It may have been withdrawn before.")
+    if json:
+        print_json({"withdrawn": withdrawn, "unknown": unknown, "records": len(collected)})
+        return
+    print_text(f"{withdrawn:,} of {len(tokens):,} records deleted. The survey has {len(collected):,} records.")
+    for token in unknown:
+        print_text(f"  {token}: there is no record with this token.", err)
 
 
 @survey_app.command()

@@ -19,7 +19,7 @@ from scumble.mining.tree_model import TreeModel
 from scumble.privacy.noise import Keying
 from scumble.survey.definition import Survey, parse_closing, read_texts
 from scumble.survey.pages import page_files
-from scumble.survey.records import SURVEY_FILE, CollectedRecords, collecting_folder
+from scumble.survey.records import SURVEY_FILE, ClosedSurvey, CollectedRecords, UnknownToken, collecting_folder
 from scumble.survey.submission import SubmissionReader, new_token, token_digest
 
 
@@ -33,6 +33,7 @@ def begin_survey(
     closes: str | None = None,
     invitations: Path | None = None,
     truths: Sequence[str] = (),
+    required: Sequence[str] = (),
 ) -> CollectedRecords:
     """The survey that collects for the release `out`. It is created, or continued if it exists with the same settings.
 
@@ -47,7 +48,7 @@ def begin_survey(
             raise InputError(f"No survey collects for {out} yet. Give --schema and the strength to begin one.")
         collected = CollectedRecords(folder)
     else:
-        survey = _survey(schema, strength or {}, accept, texts, closes, invitations is not None, truths)
+        survey = _survey(schema, strength or {}, accept, texts, closes, invitations is not None, truths, required)
         if not exists:
             if out.exists():
                 raise InputError(f"{out} exists already, and is never overwritten. Give another --out.")
@@ -71,6 +72,7 @@ def _survey(
     closes: str | None,
     invited: bool,
     truths: Sequence[str],
+    required: Sequence[str],
 ) -> Survey:
     noise = noise_model(schema, **strength)
     check_accepted(noise.guarantee, accept)
@@ -79,6 +81,7 @@ def _survey(
         noise=noise,
         texts=read_texts(texts),
         truths=tuple(truths),
+        required=tuple(required),
         closes=parse_closing(closes),
         invited=invited,
         parameters={**stated, "keyed": Keying.HMAC_SHA256.value},
@@ -133,3 +136,21 @@ def add_records(collected: CollectedRecords, paths: Sequence[Path]) -> dict[str,
         except (InputError, ValueError, OSError) as error:
             refused[str(path)] = str(error)
     return refused
+
+
+def withdraw_records(collected: CollectedRecords, tokens: Sequence[str]) -> list[str]:
+    """Delete the records of people who asked the owner to. Returns the tokens that have no record.
+
+    Raises `InputError` if something is not a token, before any record is deleted, or if the survey was closed.
+    """
+    unknown = []
+    for token, digest in [(token, token_digest(token)) for token in tokens]:
+        try:
+            collected.withdraw(digest, by_owner=True)
+        except UnknownToken:
+            unknown.append(token)
+        except ClosedSurvey as error:
+            raise InputError(
+                "This survey was closed: its release has the records without their tokens, so none can be found."
+            ) from error
+    return unknown

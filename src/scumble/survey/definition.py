@@ -1,4 +1,4 @@
-"""What a survey is: its noise model, the owner's texts, its closing date, and where true answers may be sent, too.
+"""What a survey is: its noise model, the owner's texts, its closing date, and what people may choose at a question.
 
 All of it is public and stored as survey.json, in the folder that collects the reports.
 """
@@ -63,11 +63,15 @@ def read_texts(path: Path | None) -> SurveyTexts:
 
 @dataclass(frozen=True, kw_only=True)
 class Survey:
-    """A survey. `truths` are the attributes whose true answer a person may send beside the report, by choice."""
+    """A survey. `truths` are the attributes whose true answer a person may send beside the report, by choice.
+
+    An answer may be withheld where its attribute has a missing value, except for the attributes in `required`.
+    """
 
     noise: NoiseModel
     texts: SurveyTexts = field(default_factory=SurveyTexts)
     truths: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
     closes: datetime | None = None
     invited: bool = False
     """Whether only people with an invitation take part, each with one record."""
@@ -84,6 +88,11 @@ class Survey:
                 raise InputError(
                     f"The true answer to {name!r} is optional, but it is not a perturbed attribute. Perturbed: "
                     f"{', '.join(n for n in reported if not isinstance(self.noise.randomizers[n], Truthful))}."
+                )
+        for name in self.required:
+            if name not in reported:
+                raise InputError(
+                    f"An answer to {name!r} is required, but it is not asked. Asked: {', '.join(reported)}."
                 )
         _ = self.questions
 
@@ -107,6 +116,7 @@ class Survey:
             "noise": noise_data(self.noise),
             "texts": self.texts.model_dump(),
             "truths": list(self.truths),
+            "required": list(self.required),
             "closes": None if self.closes is None else self.closes.isoformat(),
             "invited": self.invited,
             "parameters": dict(self.parameters),
@@ -121,6 +131,7 @@ class Survey:
                 noise=noise_from(data["noise"]),
                 texts=SurveyTexts.model_validate(data["texts"]),
                 truths=tuple(data["truths"]),
+                required=tuple(data["required"]),
                 closes=None if data["closes"] is None else datetime.fromisoformat(data["closes"]),
                 invited=bool(data["invited"]),
                 parameters=dict(data["parameters"]),

@@ -14,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from scumble.errors import InputError
 from scumble.mining.tree_model import TreeModel
+from scumble.model.grid import Grid
 from scumble.model.suspicion import suspicion_text
 from scumble.survey.definition import Survey
 
@@ -69,6 +70,7 @@ def description_script(survey: Survey, *, served: bool, is_open: bool) -> bytes:
             "survey": survey.identity,
             "questions": survey.texts.questions,
             "truths": list(survey.truths),
+            "required": list(survey.required),
             "invited": survey.invited,
             "served": served,
             "open": is_open,
@@ -80,8 +82,9 @@ def check_tree(tree: TreeModel, survey: Survey) -> None:
     """Refuse a tree that was not learned from this survey's attributes."""
     schema = survey.noise.schema
     for feature in tree.features:
-        labels = schema[feature.name].domain.labels if feature.name in schema.names else None
-        if labels is None or (feature.values is not None and tuple(feature.values) != tuple(labels)):
+        domain = schema[feature.name].domain if feature.name in schema.names else None
+        labels = None if isinstance(domain, Grid) else domain and domain.labels
+        if domain is None or feature.values != labels:
             raise InputError(
                 f"The tree tests {feature.name!r}, which this survey does not ask in this form. Give the tree that "
                 "`scumble mine train` learned from this survey."

@@ -5,6 +5,7 @@
 - A record is stored under the SHA-256 of its token, in the order of these digests. The file has no times, no addresses
   and no order of arrival.
 - A record that is replaced or withdrawn is overwritten (`secure_delete`), and no copy of it stays in a journal.
+- The number of records is kept beside them, because SQLite would read all of them to count them.
 
 Several processes may use the file: every operation opens it anew, and SQLite's locks keep them apart.
 """
@@ -28,8 +29,8 @@ PRAGMAS = ("journal_mode = DELETE", "synchronous = EXTRA", "secure_delete = ON")
 TABLES = """
     CREATE TABLE records (token BLOB PRIMARY KEY, reports TEXT NOT NULL, truths TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE invitations (token BLOB PRIMARY KEY) WITHOUT ROWID;
-    CREATE TABLE state (closed INTEGER NOT NULL);
-    INSERT INTO state VALUES (0);
+    CREATE TABLE state (closed INTEGER NOT NULL, records INTEGER NOT NULL);
+    INSERT INTO state VALUES (0, 0);
 """
 
 
@@ -98,15 +99,21 @@ class CollectedRecords:
                 raise InputError("This survey has reached its largest number of records.")
             row = (submission.token, reports, json.dumps(dict(submission.truths)))
             file.execute("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", row)
+            if not replaced:
+                file.execute("UPDATE state SET records = records + 1")
         return replaced
 
-    def withdraw(self, token: bytes) -> None:
-        """Delete a record durably. Raises `ClosedSurvey` or `UnknownToken`."""
+    def withdraw(self, token: bytes, *, by_owner: bool = False) -> None:
+        """Delete a record durably. Raises `ClosedSurvey` or `UnknownToken`.
+
+        The owner can still do so after the closing date, until `close` has been called.
+        """
         with self._transaction() as file:
-            self._check_open(file)
+            self._check_open(file, late=by_owner)
             if not _has(file, "records", token):
                 raise UnknownToken("There is no record with this token. It may have been withdrawn before.")
             file.execute("DELETE FROM records WHERE token = ?", (token,))
+            file.execute("UPDATE state SET records = records - 1")
 
     def close(self) -> list[StoredRecord]:
         """Take no further records, for good, and return those that are there, in the order of their digests."""
@@ -120,6 +127,7 @@ class CollectedRecords:
         with self._transaction() as file:
             file.execute("DELETE FROM records")
             file.execute("DELETE FROM invitations")
+            file.execute("UPDATE state SET records = 0")
 
     @property
     def is_closed(self) -> bool:
@@ -130,8 +138,8 @@ class CollectedRecords:
         with self._transaction() as file:
             return _count(file)
 
-    def _check_open(self, file: sqlite3.Connection) -> None:
-        if self.survey.is_over() or _is_closed(file):
+    def _check_open(self, file: sqlite3.Connection, *, late: bool = False) -> None:
+        if (self.survey.is_over() and not late) or _is_closed(file):
             raise ClosedSurvey
 
     @contextmanager
@@ -159,7 +167,7 @@ def _has(file: sqlite3.Connection, table: str, token: bytes) -> bool:
 
 
 def _count(file: sqlite3.Connection) -> int:
-    return int(file.execute("SELECT count(*) FROM records").fetchone()[0])
+    return int(file.execute("SELECT records FROM state").fetchone()[0])
 
 
 def _is_closed(file: sqlite3.Connection) -> bool:

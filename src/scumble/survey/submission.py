@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scumble.errors import InputError
+from scumble.model.local.channel import GroupingChannel, ReplacementChannel
 from scumble.model.local.randomized_attribute import RandomizedAttribute
 from scumble.model.values import texts_of
 from scumble.privacy.noise import secret_key
@@ -48,7 +49,9 @@ class SubmissionReader:
     def __init__(self, survey: Survey) -> None:
         noise = survey.noise
         self._identity = survey.identity
-        self._possible = {name: possible_reports(noise[name]) for name in noise.reported}
+        self._possible = {
+            name: possible_reports(noise[name], required=name in survey.required) for name in noise.reported
+        }
         self._true = {name: _codes(texts_of(noise.schema[name].domain)) for name in survey.truths}
 
     def read(self, message: Any) -> Submission:
@@ -70,12 +73,29 @@ class SubmissionReader:
         )
 
 
-def possible_reports(randomized: RandomizedAttribute) -> dict[str, int]:
-    """The texts of all reports that some true value gives with a positive probability, and their codes."""
+def possible_reports(randomized: RandomizedAttribute, *, required: bool = False) -> dict[str, int]:
+    """The texts of all reports that some true value gives with a positive probability, and their codes.
+
+    If an answer is `required`, a report that only a withheld answer gives is not among them.
+    """
     possible = randomized.channel.possible
     codes = _codes(texts_of(randomized.published.domain))
+    refused = _report_of_withheld(randomized) if required else None
     # A code beyond the channel's is that of a missing number, which stays missing.
-    return {text: code for text, code in codes.items() if code >= len(possible) or possible[code]}
+    return {text: code for text, code in codes.items() if code != refused and (code >= len(possible) or possible[code])}
+
+
+def _report_of_withheld(randomized: RandomizedAttribute) -> int | None:
+    """The report that a withheld answer gives and no other answer can give, or None if there is no such report."""
+    missing, channel = randomized.attribute.missing_code, randomized.channel
+    if missing == channel.inputs:
+        return channel.outputs
+    if missing is not None and isinstance(channel, GroupingChannel):
+        group = int(channel.groups[missing])
+        return group if (channel.groups == group).sum() == 1 else None
+    if missing is not None and isinstance(channel, ReplacementChannel) and channel.other == 0:
+        return missing
+    return None
 
 
 def _codes(texts: list[str]) -> dict[str, int]:

@@ -33,7 +33,8 @@
         return;
       }
       const { name, answer } = field.attribute;
-      record[name] = found.value === null || answer.kind === "number" ? found.value : answer.texts[found.code];
+      // A missing number is null. A missing category is a category with a name, in the tree, too.
+      record[name] = answer.kind === "number" ? found.value : answer.texts[found.code];
     }
     const { class: outcome, shares, path } = globalThis.surveyTree.classify(model, record);
     at("result").textContent = `${named(survey.questions[model.target] || model.target || "Class")} ${outcome}`;

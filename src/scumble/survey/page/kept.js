@@ -1,8 +1,8 @@
 // What this browser keeps: one secret for all surveys of this site and, for each survey, the tokens and the last blurred
 // record that was sent under each. True answers are never kept.
 //
-// One secret for all surveys: a survey that asks the same question again with the same noise gets the same blurred answer.
-// The people who answer one survey in one browser are told apart by their tokens, and get independent noise.
+// The noise is fixed by the secret, the survey and the token: a second visit of one person to one survey repeats it. Two people,
+// and two surveys, get independent noise, even if they have the same answers to the same questions.
 
 (function (root) {
   "use strict";
@@ -68,9 +68,9 @@
       return this.person(newToken());
     }
 
-    // Distinguishes the people of one browser in the keyed function. The first one is the browser itself.
+    // Distinguishes everybody who ever answers a survey in this browser, in the keyed function. Both parts have fixed lengths.
     entity(person) {
-      return person === 0 ? "" : `person ${person + 1}`;
+      return `${this.survey} ${this.people[person].token}`;
     }
 
     remember(person, record) {

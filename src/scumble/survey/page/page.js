@@ -7,7 +7,9 @@
   const survey = globalThis.surveyDescription;
   const at = (id) => document.getElementById(id);
   const STEPS = ["consent", "answers", "review", "done"];
-  const SECTIONS = [...STEPS, "withdrawal"];
+  // A page without a server makes records, which people send in another way, and cannot know whether they did.
+  const MADE = survey.served ? "sent" : "made";
+  const SECTIONS = survey.served ? [...STEPS, "withdrawal"] : STEPS;
 
   function problem(text) {
     at("problem").textContent = text;
@@ -46,12 +48,17 @@
     return result;
   }
 
+  function questions() {
+    return survey.attributes.map((attribute, place) =>
+      question(attribute, survey.questions[attribute.name] || attribute.name, place, { optional: !survey.required.includes(attribute.name) }));
+  }
+
   class SurveyPage {
     constructor(kept, perturber, person) {
       this.kept = kept;
       this.perturber = perturber;
       this.person = person;
-      this.fields = survey.attributes.map((attribute, place) => question(attribute, survey.questions[attribute.name] || attribute.name, place));
+      this.fields = questions();
       at("fields").append(...this.fields.map((field) => field.element));
     }
 
@@ -95,7 +102,7 @@
 
     row(field, found, report, place) {
       const { attribute } = field;
-      const { likely, sentences } = conclusion(attribute, report, survey.confidence);
+      const { likely, sentences } = conclusion(attribute, report, survey.confidence, found.value === null);
       const own = found.value === null ? "(not answered)" : attribute.answer.kind === "number" ? String(found.value) : attribute.answer.texts[found.code];
       const counted = attribute.answer.texts[found.code];
       const answer = make("td", {}, make("span", { class: "label", text: "Your answer, stays here: " }), make("span", { class: "value", text: own }));
@@ -123,8 +130,8 @@
       const changed = before === null ? [] : this.fields.filter((field) => before[field.attribute.name] !== this.record[field.attribute.name]);
       at("changed").hidden = before === null;
       at("changed").textContent = changed.length === 0
-        ? "You sent a record from this browser before, and this one is the same. Sending it again reveals nothing new, but whoever sees both can link the two visits."
-        : `This record differs from the one you sent before in: ${changed.map((field) => field.title).join(", ")}. Whoever sees both learns that these answers changed, and more about them than from one record.`;
+        ? `You ${MADE} a record in this browser before, and this one is the same. Sending it again reveals nothing new, but whoever sees both can link the two visits.`
+        : `This record differs from the one you ${MADE} before in: ${changed.map((field) => field.title).join(", ")}. Whoever sees both learns that these answers changed, and more about them than from one record.`;
     }
 
     get message() {
@@ -146,7 +153,6 @@
       at("send").disabled = true;
       try {
         const { replaced } = await post("records", this.message);
-        at("token").textContent = this.token;
         this.finish(replaced ? "It replaced the record that you sent before." : "One record is stored for you.");
       } catch (error) {
         problem(`The record was not stored. ${error.message}`);
@@ -158,6 +164,7 @@
     finish(text) {
       this.kept.remember(this.person, this.record);
       at("done-text").textContent = text;
+      at("token").textContent = this.token;
       show("done");
     }
 
@@ -174,8 +181,9 @@
     // The fields are emptied, because the next person must not see the answers of the last one.
     another() {
       this.person = this.kept.another();
-      this.fields = survey.attributes.map((attribute, place) => question(attribute, survey.questions[attribute.name] || attribute.name, place));
+      this.fields = questions();
       at("fields").replaceChildren(...this.fields.map((field) => field.element));
+      for (const id of ["rows", "message"]) at(id).replaceChildren();
       at("agree").checked = false;
       show("consent");
     }
@@ -214,7 +222,7 @@
     });
     at("back").addEventListener("click", () => show("answers"));
     at("send").addEventListener("click", () => page.send());
-    at("restart").addEventListener("click", () => show("answers"));
+    at("restart")?.addEventListener("click", () => show("answers"));
     at("again")?.addEventListener("click", () => show("answers"));
     at("withdraw")?.addEventListener("click", () => page.withdraw());
     at("another")?.addEventListener("click", () => page.another());
@@ -223,8 +231,9 @@
     show("consent");
     if (!kept.lasting) problem("This browser does not keep the secret of your noise. If you answer again later, the noise is drawn anew, and two records reveal more than one: answer once.");
     else if (kept.people[page.person].sent !== null) {
-      problem("You sent a record from this browser before. You can send it again, changed or not, which replaces it, or withdraw it.");
-      if (survey.served) {
+      if (!survey.served) problem("You made a record in this browser before. If you make one again, changed or not, and send it, it replaces the one before.");
+      else {
+        problem("You sent a record from this browser before. You can send it again, changed or not, which replaces it, or withdraw it.");
         const button = make("button", { type: "button", class: "second", id: "withdraw-before", text: "Withdraw my record" });
         button.addEventListener("click", () => page.withdraw());
         at("problem").append(make("br"), button);

@@ -45,7 +45,8 @@
         if (text === "" || input.validity.badInput) return { error: "Give a number." };
         const code = scumble.codeOf(answer, Number(text));
         if (code === null) return { error: `Give a number from ${low} to below ${high}.` };
-        return { code, value: Number(text) };
+        // With `missing: -999` in the schema, the number -999 is no answer.
+        return { code, value: code === answer.missing ? null : Number(text) };
       },
     };
   }
@@ -80,7 +81,8 @@
     };
   }
 
-  // One question. `read` returns the code of the answer, or shows what is wrong and returns null.
+  // One question. `read` returns the code of the answer, and its value, which is null where the answer is withheld. If the answer
+  // is wrong, it shows why and returns null. An answer can be withheld if its attribute has a missing value and it is optional.
   function question(attribute, title, place, { optional = true } = {}) {
     const answer = attribute.answer;
     const id = `question-${place}`;
@@ -105,7 +107,8 @@
       element,
       focus: field.focus,
       read() {
-        const found = withheld.checked ? { code: answer.missing, value: null } : field.read();
+        let found = withheld.checked ? { code: answer.missing, value: null } : field.read();
+        if (found.value === null && !optional) found = { error: "This question needs an answer." };
         error.textContent = found.error || "";
         field.invalid(Boolean(found.error));
         return found.error ? null : found;
@@ -128,8 +131,8 @@
     return `At ${percent(confidence)} confidence, your answer lies from ${from} to below ${to}.`;
   }
 
-  // Sentences about a report, and the probability of each answer given the report.
-  function conclusion(attribute, report, confidence) {
+  // Sentences about a report, and the probability of each answer given the report. `withheld`: there was no answer.
+  function conclusion(attribute, report, confidence, withheld) {
     const answer = attribute.answer;
     const likely = scumble.posterior(attribute, report);
     if (isTruthful(attribute)) return { likely, sentences: ["Everything: this answer is sent without noise."] };
@@ -141,8 +144,8 @@
       const best = likely.indexOf(Math.max(...likely));
       const what = best === answer.missing ? "that you did not answer" : `that your answer is “${answer.texts[best]}”`;
       sentences.push(`They can be ${percent(likely[best])} sure ${what}.`);
-      if (answer.missing !== null && best !== answer.missing) sentences.push("Not answering would be blurred like any answer.");
     }
+    if (withheld && !stays) sentences.push("That you did not answer is blurred like any answer.");
     if (attribute.most_sure !== null && !stays) {
       sentences.push(`With other knowledge: from 50 % sure of something about this answer to at most ${percent(attribute.most_sure)}.`);
     }
