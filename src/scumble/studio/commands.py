@@ -7,6 +7,10 @@ from scumble.files.run_file import RunFile
 from scumble.methods import method_named
 from scumble.studio.projects import RUN, Project
 
+LABEL, REASON, DOMAIN, FILE, CEILING = "LABEL", "REASON", "DOMAIN", "FILE", "CEILING"
+PUBLIC, PARTY = "PUBLIC.csv", "NAME=HOST:PORT"
+BLANKS = frozenset({LABEL, REASON, DOMAIN, FILE, CEILING, PUBLIC, PARTY})
+"""Words in commands that stand for what is still to be typed into the form."""
 MEMORY = "memory"
 """The engine of a release whose options name none."""
 
@@ -14,6 +18,11 @@ MEMORY = "memory"
 def line(*words: object) -> str:
     """A command as it is typed in a shell."""
     return shlex.join(["scumble", *map(str, words)])
+
+
+def has_blanks(command: str) -> bool:
+    """Whether a word of a command stands for something that the form does not say yet."""
+    return not BLANKS.isdisjoint(shlex.split(command))
 
 
 def parameter_words(project: Project) -> list[str]:

@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from scumble.errors import InputError, ScumbleError
 from scumble.files.report.text import environment as report_environment
+from scumble.studio.commands import has_blanks
 from scumble.studio.guard import FORM
 from scumble.studio.jobs import Job, next_number, running
 from scumble.studio.projects import Project, Workspace
@@ -34,6 +35,20 @@ TOOLS: Sequence[tuple[str, str]] = (
     ("compare", "Compare"),
     ("join", "Join"),
 )
+
+
+KEPT: Mapping[str, str] = {
+    "table": "The roles and the unit are kept in the schema, {schema}.",
+    "domains": "Domains and their reasons are kept in the schema, {schema}.",
+    "method": "The method and its options are kept in run.yaml.",
+    "budget": "The budget is kept in run.yaml.",
+    "publish": "The account and what you accept are kept in run.yaml, the charge in the ledger.",
+    "ledger": "Grants are kept in the ledger.",
+    "rehearsal": "It changes neither run.yaml nor the schema.",
+    "audit": "It changes neither run.yaml nor the schema.",
+    "join": "An agreement is a folder of its own. It changes neither run.yaml nor the schema.",
+}
+"""Where the choices of a screen are kept."""
 
 
 @cache
@@ -151,9 +166,11 @@ def project_of(request: Request) -> Project:
 
 def page(template: str, *, project: Project | None = None, status: int = 200, **context: Any) -> HTMLResponse:
     """A page of the studio, with its navigation."""
-    shown = {"problem": None, "typed": NO_FIELDS, "here": "", "commands": (), **context}
+    shown = {"problem": None, "typed": NO_FIELDS, "here": "", "commands": (), "command_note": "", **context}
     if project is not None:
-        shown |= {"next_job": next_number(project), "running": running(project)}
+        kept = KEPT.get(str(shown["here"]), "").format(schema=project.run.schema_path)
+        shown |= {"next_job": next_number(project), "running": running(project), "kept": kept}
+    shown["blanks"] = any(map(has_blanks, shown["commands"]))
     text = environment().get_template(template).render(project=project, **shown)
     return HTMLResponse(text, status_code=status)
 

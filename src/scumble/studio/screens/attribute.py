@@ -1,5 +1,6 @@
 """One column: a picture of its domain, the editor of its kind, and the reason why it is public."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,19 +10,22 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from scumble.errors import InputError
-from scumble.files.schema_attribute import REASON, attribute_data
+from scumble.files.schema_attribute import REASON as REASON_KEY
+from scumble.files.schema_attribute import attribute_data
 from scumble.files.schema_file import read_schema_text
 from scumble.flows.schema_edit import column_comments, edit_domain, import_hierarchy, set_domain, state_reason
 from scumble.model.grid import Grid
 from scumble.model.schema import Attribute, Schema
 from scumble.model.taxonomy import Tree
 from scumble.model.taxonomy_edits import add_node, group_nodes, move_node, remove_node, rename_node
-from scumble.studio.commands import line
+from scumble.studio.commands import DOMAIN, FILE, LABEL, REASON, line
 from scumble.studio.pages import NO_FIELDS, FormFields, Problem, at_field, page, posted, project_of, redirect
 from scumble.studio.pictures import domain_picture, tree_picture
 from scumble.studio.projects import Project
 from scumble.studio.screens.domains import LIGHTS, light_of
 
+LONGEST_DOMAIN = 400
+"""Characters of a domain that is written out in a command."""
 KINDS = {
     "numeric": "numbers in equal cells",
     "edges": "numbers between edges",
@@ -66,7 +70,7 @@ def show(request: Request, *, problem: Problem | None = None, typed: FormFields 
         files=_hierarchies(project),
         problem=problem,
         typed=typed,
-        commands=_commands(project, name, entry),
+        commands=_commands(project, name, entry, domain if isinstance(domain, Tree) and editable else None),
     )
 
 
@@ -167,12 +171,46 @@ _ENTRIES: Mapping[str, Callable[[FormFields], dict[str, Any]]] = {
 }
 
 
-def _commands(project: Project, name: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
+def _commands(project: Project, name: str, entry: Mapping[str, Any], tree: Tree | None) -> tuple[str, ...]:
+    """One command for each form of the page, with values of this domain."""
     schema = project.run.schema_path
-    if entry.get("unconfirmed"):
+    reason = entry.get(REASON_KEY, REASON)
+    confirm = ["confirm", schema, name] if entry.get("unconfirmed") else ["edit", schema, name]
+    stated = {key: value for key, value in entry.items() if key not in (REASON_KEY, "unconfirmed", "column")}
+    written = _on_one_line(stated)
+    whole = written if stated and len(written) <= LONGEST_DOMAIN else DOMAIN
+    changes = [["--domain", whole]] if tree is None else [*_node_words(tree), ["--domain", whole]]
+    edits = (line("schema", "edit", schema, name, *words) for words in changes)
+    return (*((line("schema", *confirm, "--because", reason),) if entry else ()), *edits)
+
+
+def _node_words(tree: Tree) -> list[list[str]]:
+    """The changes of a tree, as options, each at the first nodes where it is possible."""
+    root, first = tree.root.label, tree.root.children[0].label
+    pair = [child.label for child in tree.root.children[:2]]
+    inner = next((child.label for child in tree.root.children[1:] if child.children), root)
+    return [
+        ["--add", LABEL, root],
+        ["--rename", first, LABEL],
+        ["--move", first, inner],
+        ["--group", LABEL, *(word for label in pair for word in ("--values", label))],
+        ["--remove", first],
+        ["--hierarchy", FILE],
+    ]
+
+
+def _on_one_line(entry: Any) -> str:
+    """A domain as `schema edit --domain` reads it, on one line. In a schema file, a leaf has an empty value."""
+    if isinstance(entry, Mapping):
         return (
-            line("schema", "edit", schema, name, "--help"),
-            line("schema", "confirm", schema, name, "--because", "..."),
+            "{"
+            + ", ".join(
+                f"{json.dumps(str(key), ensure_ascii=False)}: {_on_one_line(value)}" for key, value in entry.items()
+            )
+            + "}"
         )
-    shown = (line("schema", "edit", schema, name, "--add", "VALUE", "PARENT"),) if "taxonomy" in entry else ()
-    return (*shown, line("schema", "edit", schema, name, "--because", entry.get(REASON, "...")))
+    if isinstance(entry, list | tuple):
+        return "[" + ", ".join(map(_on_one_line, entry)) + "]"
+    if isinstance(entry, bool):
+        return str(entry).lower()
+    return "" if entry is None else json.dumps(str(entry), ensure_ascii=False)

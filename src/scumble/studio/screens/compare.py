@@ -75,8 +75,17 @@ def show(request: Request) -> Response:
         rows=[(name, [_published(each.schema, name) for each in compared]) for name in names],
         margins=_margins(compared, names),
         waiting=any(each.view is None for each in compared),
-        commands=(line("compare", "--data", f"PUBLIC.csv@{project.run.schema_path}", "--epsilon", "1"),),
+        commands=tuple(command for each in compared for command in _commands(each)),
+        command_note="No single command shows releases side by side. These check each release and give the shares of "
+        "one of its columns. Its release.json states the method, the guarantee and the spends.",
     )
+
+
+def _commands(compared: ComparedRelease) -> tuple[str, ...]:
+    """The commands that give the figures of one release."""
+    categories = [each.name for each in compared.schema.attributes if not isinstance(each.domain, Grid)]
+    shares = (line("query", compared.name, "--by", categories[0]),) if categories else ()
+    return (line("verify", compared.name), *shares)
 
 
 def _compared(folder: Path) -> ComparedRelease:

@@ -65,6 +65,7 @@ def show(request: Request, *, problem: Problem | None = None, typed: FormFields 
         listed=listed,
         schema=schema,
         waiting=sum(each.light is Light.DRAFT for each in listed),
+        unexplained=sum(each.light is Light.NO_REASON for each in listed),
         problem=problem,
         typed=typed,
         commands=(line("schema", "check", project.run.schema_path, project.run.data, *dialect_words(project.run)),),

@@ -5,7 +5,7 @@ from starlette.responses import Response
 
 from scumble.flows.join_plan import write_agreement
 from scumble.model.budget import parse_budget
-from scumble.studio.commands import line, option_words
+from scumble.studio.commands import PARTY, line, option_words
 from scumble.studio.jobs import JobState, jobs_of, start
 from scumble.studio.joint_runs import agreements_of, parties_from, runs_of
 from scumble.studio.pages import (
@@ -95,7 +95,7 @@ def _rehearse(project: Project, fields: FormFields) -> Response:
 def _init_command(project: Project, typed: FormFields) -> str:
     """The command that writes the agreement of the form."""
     run = project.run
-    owners = typed.lines("owners") or ["NAME=HOST:PORT", "NAME=HOST:PORT"]
+    owners = typed.lines("owners") or [PARTY] * 3
     words = ["join", "init", "--schema", run.schema_path, "--out", project.free_name(FOLDER)]
     words += [word for owner in owners for word in ("--party", "=".join(map(str.strip, owner.split("=", 1))))]
     words += ["--aggregator", typed.text("aggregator")] if typed.has("aggregator") else []

@@ -9,8 +9,9 @@ from scumble.model.budget import parse_budget, parse_delta
 from scumble.privacy.ledger import Ledger
 from scumble.privacy.ledger_place import default_path
 from scumble.privacy.ledger_statement import LedgerStatement
-from scumble.studio.commands import ledger_words, line
+from scumble.studio.commands import CEILING, REASON, ledger_words, line
 from scumble.studio.pages import NO_FIELDS, FormFields, Problem, at_field, page, posted, project_of, redirect
+from scumble.studio.projects import Project
 from scumble.studio.screens.budget import dataset_of
 
 
@@ -24,7 +25,7 @@ def show(request: Request, *, problem: Problem | None = None, typed: FormFields 
             statement, notices = opened.statement(), opened.notices
             if "verify" in request.query_params:
                 checks = check_ledger(opened, project.releases)
-    words = ledger_words(project)
+    words, names = ledger_words(project), [folder.name for folder in project.releases]
     return page(
         "ledger.html",
         project=project,
@@ -37,10 +38,20 @@ def show(request: Request, *, problem: Problem | None = None, typed: FormFields 
         typed=typed,
         commands=(
             line("ledger", "show", *words),
-            line("ledger", "verify", *words),
-            line("ledger", "grant", dataset_of(project), "CEILING", "--reason", "...", *words),
+            line("ledger", "verify", *words, *(word for name in names for word in ("--release", name))),
+            *_grant_commands(project, statement, typed),
         ),
     )
+
+
+def _grant_commands(project: Project, statement: LedgerStatement, typed: FormFields) -> tuple[str, ...]:
+    """The command of the form, which needs an account."""
+    if not statement.accounts:
+        return ()
+    name = typed.text("dataset") or dataset_of(project)
+    stated = ["--reason", typed.text("reason") or REASON]
+    stated += ["--delta", typed.text("delta")] if typed.has("delta") else []
+    return (line("ledger", "grant", name, typed.text("ceiling") or CEILING, *stated, *ledger_words(project)),)
 
 
 @posted(show)

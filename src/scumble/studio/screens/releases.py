@@ -54,7 +54,9 @@ def listing(request: Request) -> Response:
             listed.append((folder.name, manifest["method"], str(manifest["guarantee"]["sentence"])))
         except (ScumbleError, LookupError, TypeError) as error:
             listed.append((folder.name, "", str(error)))
-    return page("releases.html", project=project, here="releases", listed=listed, commands=(line("verify", "DIR"),))
+    commands = tuple(line("verify", folder.name) for folder in project.releases)
+    note = "Each checks one release." if commands else "A command that checks a release is here once there is one."
+    return page("releases.html", project=project, here="releases", listed=listed, commands=commands, command_note=note)
 
 
 def show(request: Request) -> Response:
@@ -66,12 +68,14 @@ def show(request: Request) -> Response:
     schema = read_published_schema(folder / "schema.yaml")
     question, answer, problem = request.query_params.get("where"), None, None
     by = request.query_params.get("by", "")
+    groups = [each.strip() for each in by.split(",") if each.strip()]
+    asked = ["query", folder.name, *([question] if question else [])]
+    asked += [word for each in groups for word in ("--by", each)]
     if question is not None:
         try:
-            answer = query(folder, question, by=[each.strip() for each in by.split(",") if each.strip()])
+            answer = query(folder, question, by=groups)
         except InputError as error:
             problem = Problem(text=str(error), field="where")
-    asked: list[object] = ["query", folder.name, question or "age < 40"]
     return page(
         "release.html",
         project=project,
@@ -89,8 +93,8 @@ def show(request: Request) -> Response:
         problem=problem,
         commands=(
             line("verify", folder.name),
-            line(*asked, *(["--by", by] if by else [])),
-            line("report", folder.name, "--audience", "public"),
+            line(*asked),
+            line("report", folder.name, "--audience", "public", "--out", project.free_name(f"{folder.name}-pages")),
         ),
     )
 

@@ -18,6 +18,8 @@ def show(request: Request, *, problem: Problem | None = None, typed: FormFields 
         problem=problem,
         typed=typed,
         commands=(line("studio", workspace.folder), line("demo")),
+        command_note="The first opens this page. The second makes the same generated patients as the button, and runs "
+        "all steps on them at once, in a new folder. Opening a table writes a run.yaml, which you can also do by hand.",
     )
 
 

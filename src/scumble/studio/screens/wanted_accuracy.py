@@ -10,7 +10,7 @@ from scumble.errors import InputError, ScumbleError
 from scumble.flows.public_rows import code_rows
 from scumble.model.schema import Schema
 from scumble.sources import open_source
-from scumble.studio.commands import ledger_words, line, parameter_words
+from scumble.studio.commands import PUBLIC, ledger_words, line, parameter_words
 from scumble.studio.jobs import JobState, jobs_of, start
 from scumble.studio.pages import FormFields, at_field, redirect_to_job
 from scumble.studio.projects import Project
@@ -34,7 +34,7 @@ def sweep_shown(project: Project, typed: FormFields) -> dict[str, Any]:
 
 def sweep_command(project: Project, typed: FormFields) -> str:
     """The command that does the same as the form."""
-    return line(*_words(project, typed.text("wanted") or "84%", typed.text("like") or "PUBLIC.csv"))
+    return line(*_words(project, typed.text("wanted") or "84%", typed.text("like") or PUBLIC))
 
 
 def start_sweep(project: Project, fields: FormFields, *, screen: str) -> Response:
