@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from command_line import SCHEMA, people, scumble
 
-from scumble.comparison import contenders, peers
+from scumble.comparison import baselines, peers
 from scumble.comparison.cached_runs import run_all
 from scumble.comparison.compare import Comparison, ComparisonResult, Trial, TrialOutcome, compare
 from scumble.comparison.contenders import contender_of
@@ -115,7 +115,7 @@ def test_outcomes_are_cached_and_only_the_missing_ones_are_run(monkeypatch: pyte
     assert [(trial.contender, trial.split) for trial in ran[4:]] == [("histograms", 2), ("raw", 2)]
     compare(small("raw", classifiers=("tree", "boosting")), Path("cache"))
     assert [trial.tasks for trial in ran[6:]] == [(Task("boosting"),), (Task("boosting"),)]
-    monkeypatch.setattr(contenders, "digest_of_sources", lambda *modules: "other code")
+    monkeypatch.setattr(baselines, "digest_of_sources", lambda *modules: "other code")
     compare(small("raw", splits=1), Path("cache"))
     assert len(ran) == 9, "outcomes of older code are not reused"
 
@@ -201,7 +201,7 @@ def test_a_fit_is_cached_even_if_its_scores_are_not(
     fake_peers: Callable[[], list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compare(small("aim", splits=1), Path("cache"))
-    monkeypatch.setattr(contenders, "digest_of_sources", lambda *modules: "another scorer")
+    monkeypatch.setattr(baselines, "digest_of_sources", lambda *modules: "another scorer")
     compare(small("aim", splits=1, classifiers=("boosting",)), Path("cache"))
     assert len(fake_peers()) == 1
 
@@ -235,9 +235,7 @@ def test_a_peer_can_be_given_another_delta_and_fewer_iterations(
         (1e-9, None),
         (1e-9, 50),
     ]
-    assert contender_of(names[1]).guarantee == "(eps, 1e-9) under add-remove"
-    assert contender_of("explore").guarantee == "eps, no delta, under the unit of the table's schema"
-    assert contender_of("explore:delta=1e-9").guarantee == "(eps, 1e-9), under the unit of the table's schema"
+    assert result.guarantees[names[1]] == "(eps, 1e-9) under add-remove"
     for text, message in (
         ("logistic:delta=1e-9", "cannot be given 'delta'. It can be given nothing"),
         ("aim:rounds=3", "cannot be given 'rounds'"),

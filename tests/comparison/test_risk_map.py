@@ -10,7 +10,7 @@ from scumble.comparison.compare import Comparison, compare
 from scumble.comparison.contenders import contender_of
 from scumble.comparison.files import write_comparison
 from scumble.comparison.measures import OF_ATTACKS
-from scumble.comparison.risk_map import mapped, risk_lines, risk_map
+from scumble.comparison.risk_map import mapped, not_mapped, risk_lines, risk_map
 from scumble.comparison.summary import mean_scores
 from scumble.errors import InputError
 
@@ -40,9 +40,21 @@ def test_methods_without_epsilon_are_contenders() -> None:
     assert not tds.private
     assert not mondrian.private
     assert contender_of("diffgen").private
-    assert tds.guarantee == "not differential privacy: k-anonymity with k = 5"
     with pytest.raises(InputError, match="k"):
         contender_of("tds")
+
+
+def test_a_contender_without_attacks_is_not_left_out_silently() -> None:
+    result = compare(asked("tds:k=5", "diffp-c45", "independent", attacks=True), Path("cache"))
+    lines = mean_scores(result.outcomes)
+    assert {each.contender for each in mapped(result, lines, TABLE)} == {"tds:k=5"}
+    reasons = not_mapped(result, lines)
+    assert [reason.partition(":")[0] for reason in reasons] == ["diffp-c45", "independent"]
+    assert "publishes a model and no table" in reasons[0]
+    assert write_comparison(result, Path("out"))["not_mapped"] == reasons
+    page = Path("out/comparison.md").read_text()
+    assert all(f"- not on the map: {reason}" in page for reason in reasons)
+    assert "not on the map: diffp-c45, independent" in risk_map(result, lines).note
 
 
 def test_attacks_stand_beside_utility() -> None:
@@ -73,6 +85,7 @@ def test_without_attacks_there_is_no_map() -> None:
     lines = mean_scores(result.outcomes)
     assert risk_map(result, lines).panels == ()
     assert risk_lines(result, lines) == []
+    assert not_mapped(result, lines) == []
     assert all(each.linkage is None for each in result.outcomes)
 
 

@@ -186,9 +186,9 @@ def test_contenders_by_name() -> None:
     assert (joint.owners, joint.jointly, apart.owners, apart.jointly) == (2, True, 5, False)
     assert joint.parameters == one.parameters == {"detail": "yes", "score": "accuracy"}
     assert apart.parameters == {"score": "accuracy", "rounds": "4"}
-    assert "any 1 of the 3 parties" in joint.guarantee
-    assert "any 2 of the 5 parties" in contender_of("joint-5").guarantee
-    assert "each owner's" in apart.guarantee
+    assert "under add-remove" in joint.guarantee(PUBLIC) and "any 1 of the 3 parties" in joint.guarantee(PUBLIC)
+    assert "any 2 of the 5 parties" in contender_of("joint-5").guarantee(PUBLIC)
+    assert apart.guarantee(PUBLIC) == "eps, no delta, under add-remove, of each owner's release"
     for text in ("joint-1", "joint-8", "apart", "joint-3x", "together-2", "joint-3:tables=2"):
         with pytest.raises(InputError):
             contender_of(text)

@@ -155,11 +155,12 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonResult:
-    """All outcomes, and for each contender that was left out the reason."""
+    """All outcomes, for each contender that was left out the reason, and the guarantee of each of the others."""
 
     comparison: Comparison
     outcomes: tuple[TrialOutcome, ...]
     skipped: tuple[str, ...]
+    guarantees: Mapping[str, str] = field(default_factory=dict)
 
 
 def compare(
@@ -197,7 +198,20 @@ def compare(
             *unsuited.values(),
             *_lacking_targets(comparison),
         ),
+        guarantees={
+            contender.label: _guarantees_on(contender, suited)
+            for contender in present
+            if (suited := [table for table in comparison.tables if (contender.label, table) not in unsuited])
+        },
     )
+
+
+def _guarantees_on(contender: Contender, tables: Sequence[str]) -> str:
+    """The guarantee of a contender. If it differs between tables, whose units can differ, that on each of them."""
+    texts = {table: contender.guarantee(table_named(table).schema) for table in tables}
+    if len(set(texts.values())) == 1:
+        return next(iter(texts.values()))
+    return "; ".join(f"on {table}: {text}" for table, text in texts.items())
 
 
 def _trials(comparison: Comparison, contenders: Sequence[Contender], cache: Path) -> Iterator[Trial]:

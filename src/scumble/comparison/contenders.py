@@ -3,14 +3,16 @@
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from scumble.comparison import peers, several_owners
-from scumble.comparison.judging import JUDGE, OWN, Scores, Task, attacks_on_table, judged, judged_table, links_lost
+from scumble.comparison.baselines import IndependentColumns, RawRows
+from scumble.comparison.guarantee_texts import guarantee_text, unit_text
+from scumble.comparison.judging import JUDGE, OWN, Scores, Task, judged_table
 from scumble.comparison.source_digest import digest_of_sources
 from scumble.comparison.trials import CodedTable, own_scores
 from scumble.engines.memory import MemoryEngine
@@ -22,10 +24,9 @@ from scumble.methods.method import Params
 from scumble.mining.benchmark.sample import Sample
 from scumble.mining.benchmark.scores import class_shares, measures
 from scumble.model.schema import Schema
-from scumble.privacy.noise import PaidNoise, simulation
+from scumble.privacy.noise import PaidNoise
 
 JOINT_METHOD = "diffgen"
-NO_GUARANTEE = "no guarantee"
 OWNERS = re.compile(r"together|(?P<way>joint|apart)-(?P<owners>[2-7])")
 """Names of the joint-release baselines: `together` (one owner has all rows), `joint-3`, `apart-3`."""
 
@@ -44,9 +45,8 @@ class Contender(Protocol):
     def classifiers(self) -> tuple[str, ...] | None:
         """The only classifiers that apply to it; None means all."""
 
-    @property
-    def guarantee(self) -> str:
-        """Its privacy guarantee in a few words."""
+    def guarantee(self, schema: Schema) -> str:
+        """Its privacy guarantee on a table of this schema in a few words, with the unit of its epsilon."""
 
     def version(self) -> str:
         """A digest of the code that its results depend on."""
@@ -78,12 +78,8 @@ class OurMethod:
     def private(self) -> bool:
         return "epsilon" in method_named(self.method).parameters.model_fields
 
-    @property
-    def guarantee(self) -> str:
-        if not self.private:
-            return f"not differential privacy: k-anonymity with k = {self.parameters.get('k')}"
-        delta = self.parameters.get("delta")
-        return f"{'eps, no delta' if delta is None else f'(eps, {delta})'}, under the unit of the table's schema"
+    def guarantee(self, schema: Schema) -> str:
+        return _planned_guarantee(self.method, self.parameters, schema)
 
     def version(self) -> str:
         return digest_of_sources(type(method_named(self.method)).__module__, *JUDGE)
@@ -129,13 +125,12 @@ class SeveralOwners:
     private = True
     classifiers = None
 
-    @property
-    def guarantee(self) -> str:
+    def guarantee(self, schema: Schema) -> str:
         if not self.jointly:
-            return "eps, no delta, of each owner's release, under the unit of the table's schema"
+            return f"{_planned_guarantee(JOINT_METHOD, self.parameters, schema)}, of each owner's release"
         roles = several_owners.joint_roles(self.owners)
         return (
-            f"(eps, delta) under the unit of the table's schema, delta far below 1e-12, also against any "
+            f"(eps, delta) {unit_text(schema.unit, schema.persons)}, delta far below 1e-12, also against any "
             f"{roles.threshold} of the {roles.parties} parties"
         )
 
@@ -169,56 +164,6 @@ class SeveralOwners:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RawRows:
-    """The training rows themselves, coded by the public schema: the baseline without privacy."""
-
-    label: str = "raw"
-    private = False
-    classifiers = None
-    guarantee = NO_GUARANTEE
-
-    def version(self) -> str:
-        return digest_of_sources(*JUDGE)
-
-    def unavailable_reason(self) -> str | None:
-        return None
-
-    def unsuited_reason(self, schema: Schema) -> str | None:
-        del schema
-        return None
-
-    def scores(
-        self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, tasks: tuple[Task, ...], kept: Path
-    ) -> Scores:
-        del epsilon, seed, kept
-        sample = train.sample(train.schema)
-        scores = judged(sample, train.schema, train, test, tasks, 0.0)
-        attacks = attacks_on_table(sample, train.schema, train, test, tasks)
-        return {task: values if task.target else {**values, **attacks} for task, values in scores.items()}
-
-
-@dataclass(frozen=True, kw_only=True)
-class IndependentColumns(RawRows):
-    """The training rows with every column shuffled: exact single attributes, all associations lost, no privacy.
-
-    Its distances are those of the product of the true one-way margins, which shuffling approximates.
-    """
-
-    label: str = "independent"
-
-    def scores(
-        self, train: CodedTable, test: CodedTable, *, epsilon: str, seed: int, tasks: tuple[Task, ...], kept: Path
-    ) -> Scores:
-        del epsilon, kept
-        draw = simulation(seed)
-        shuffled = replace(train, columns=tuple(draw.permutation(column) for column in train.columns))
-        sample = shuffled.sample(train.schema)
-        scores = judged(sample, train.schema, train, test, tasks, 0.0)
-        of_table = {"one_way": 0.0, "one_way_binned": 0.0, **links_lost(train)}
-        return {task: values if task.target else {**values, **of_table} for task, values in scores.items()}
-
-
-@dataclass(frozen=True, kw_only=True)
 class PeerMethod:
     """A method of another package, run in that package's own environment."""
 
@@ -230,8 +175,8 @@ class PeerMethod:
     def classifiers(self) -> tuple[str, ...] | None:
         return None if self.peer.makes_table else (OWN,)
 
-    @property
-    def guarantee(self) -> str:
+    def guarantee(self, schema: Schema) -> str:
+        del schema
         return self.peer.guarantee
 
     def version(self) -> str:
@@ -263,6 +208,11 @@ def _parameters(method: str, values: Mapping[str, Any], epsilon: str) -> Params:
     """The parameters of a method, with epsilon if it has one."""
     kind = method_named(method).parameters
     return kind(**{**values, **({"epsilon": epsilon} if "epsilon" in kind.model_fields else {})})
+
+
+def _planned_guarantee(method: str, values: Mapping[str, Any], schema: Schema) -> str:
+    """The guarantee of a plan. Epsilon stays a name in the text, so the plan's own does not matter."""
+    return guarantee_text(method_named(method).plan(schema, _parameters(method, values, "1")).guarantee)
 
 
 def contender_of(text: str) -> Contender:

@@ -8,11 +8,10 @@ from typing import Any
 
 from scumble.charts import Chart, Panel, Point, ReferenceLine, Series, write_svg
 from scumble.comparison.compare import ComparisonResult
-from scumble.comparison.contenders import contender_of
 from scumble.comparison.judging import OWN
 from scumble.comparison.measures import SECTIONS, measure_named, section_of
 from scumble.comparison.recipes import RECIPES
-from scumble.comparison.risk_map import risk_lines, risk_map
+from scumble.comparison.risk_map import not_mapped, risk_lines, risk_map
 from scumble.comparison.summary import TABLE, Difference, MeanScore, mean_scores, paired_differences
 
 PLOTTED = (
@@ -40,10 +39,11 @@ def write_comparison(result: ComparisonResult, folder: Path, *, reference: str |
             name: values if isinstance(values, bool) else list(values)
             for name, values in vars(result.comparison).items()
         },
-        "guarantees": {text: contender_of(text).guarantee for text in result.comparison.contenders},
+        "guarantees": dict(result.guarantees),
         "lines": [line.to_json() for line in lines],
         "differences": [difference.to_json() for difference in against],
         "skipped": list(result.skipped),
+        "not_mapped": not_mapped(result, lines),
     }
     (folder / "comparison.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     (folder / "comparison.md").write_text(comparison_page(result, lines, against), encoding="utf-8")
@@ -74,7 +74,7 @@ def comparison_page(result: ComparisonResult, lines: Sequence[MeanScore], agains
         "training and scoring excluded."
     )
     text = [introduction, "", "Privacy guarantee of each contender:", ""]
-    text += [f"- {name}: {contender_of(name).guarantee}" for name in result.comparison.contenders]
+    text += [f"- {name}: {guarantee}" for name, guarantee in result.guarantees.items()]
     text += [f"- left out: {reason}" for reason in result.skipped]
     text += risk_lines(result, lines)
     for table in result.comparison.tables:

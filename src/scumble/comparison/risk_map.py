@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from scumble.charts import Chart, Panel, Point, ReferenceLine, Series
+from scumble.comparison.baselines import RawRows
 from scumble.comparison.compare import ComparisonResult
-from scumble.comparison.contenders import NO_GUARANTEE, contender_of
+from scumble.comparison.contenders import contender_of
+from scumble.comparison.judging import OWN
 from scumble.comparison.measures import OF_ATTACKS
 from scumble.comparison.summary import MeanScore
 
@@ -40,6 +42,21 @@ def mapped(result: ComparisonResult, lines: Sequence[MeanScore], table: str) -> 
             yield MappedContender(contender, epsilon, heading, worst.value.mean, learned[0].value.mean)
 
 
+def not_mapped(result: ComparisonResult, lines: Sequence[MeanScore]) -> list[str]:
+    """The contenders that are compared but not on the map, each with the reason; empty without attacks."""
+    if not result.comparison.attacks:
+        return []
+    on_map = {each.contender for table in result.comparison.tables for each in mapped(result, lines, table)}
+    missing = [name for name in dict.fromkeys(line.contender for line in lines) if name not in on_map]
+    return [f"{name}: {_reason(name)}" for name in missing]
+
+
+def _reason(contender: str) -> str:
+    if contender_of(contender).classifiers == (OWN,):
+        return "it publishes a model and no table, and these attacks need a table; `scumble audit` tests its epsilon"
+    return "it is not attacked: it only shows what a table without associations is worth"
+
+
 def risk_map(result: ComparisonResult, lines: Sequence[MeanScore]) -> Chart:
     """One panel for each table: a point for each contender and epsilon. Without attacks, there are no panels.
 
@@ -48,7 +65,7 @@ def risk_map(result: ComparisonResult, lines: Sequence[MeanScore]) -> Chart:
     panels = []
     for table in result.comparison.tables:
         found = list(mapped(result, lines, table))
-        points = [each for each in found if contender_of(each.contender).guarantee != NO_GUARANTEE]
+        points = [each for each in found if not isinstance(contender_of(each.contender), RawRows)]
         series = tuple(
             Series(
                 label=contender,
@@ -77,10 +94,12 @@ def risk_map(result: ComparisonResult, lines: Sequence[MeanScore]) -> Chart:
                     ),
                 )
             )
+    missing = ", ".join(reason.partition(":")[0] for reason in not_mapped(result, lines))
     return Chart(
         title="Risk and utility of each release",
         panels=tuple(panels),
-        note="one point for each epsilon; left is safer, up is more useful. Failing attacks prove nothing",
+        note="one point for each epsilon; left is safer, up is more useful. Failing attacks prove nothing"
+        + (f"; not on the map: {missing}" if missing else ""),
     )
 
 
@@ -97,4 +116,5 @@ def risk_lines(result: ComparisonResult, lines: Sequence[MeanScore]) -> list[str
                 f"| {100 * each.accuracy:.2f} |"
                 for each in rows
             ]
-    return text
+    missing = not_mapped(result, lines)
+    return [*text, "", *(f"- not on the map: {reason}" for reason in missing)] if missing else text

@@ -18,6 +18,7 @@ from scumble.mining.benchmark.sample import Sample
 from scumble.mining.benchmark.scores import class_shares, measures, score
 from scumble.mining.released_tree import released_probabilities
 from scumble.model.counts import Block, Integers
+from scumble.model.release import Release
 from scumble.model.schema import Schema
 from scumble.model.values import recoding
 from scumble.privacy.noise import PaidNoise, simulation
@@ -84,11 +85,27 @@ def trial(
 
     If the release is a classifier and no table, its own scores, under the key `own`.
     """
+    return scores_of_release(release_of(train, method, parameters), train, test, classifiers=classifiers, table=table)
+
+
+def release_of(train: CodedTable, method: str, parameters: Mapping[str, Any]) -> Release:
+    """One release of a table, kept in memory."""
     chosen = method_named(method)
     engine = MemoryEngine([train.columns], train.schema)
     settings = chosen.parameters(**dict(parameters))
     plan = chosen.plan(train.schema, settings)
-    made = run(chosen, train.schema, settings, engine, PaidNoise(), plan=plan)
+    return run(chosen, train.schema, settings, engine, PaidNoise(), plan=plan)
+
+
+def scores_of_release(
+    made: Release,
+    train: CodedTable,
+    test: CodedTable,
+    *,
+    classifiers: Sequence[str] = ("tree",),
+    table: str | None = None,
+) -> dict[str, Any]:
+    """Scores on `test` of classifiers trained on a release of `train`; see `trial`."""
     if made.classifier is not None:
         return {"own": own_scores(made.classifier, train, test)}
     sample = training_sample(made, table)

@@ -29,7 +29,7 @@ AttributeNames = Annotated[tuple[str, ...], BeforeValidator(_listed), Field(min_
 
 CountedAttributes = Annotated[
     AttributeNames | None,
-    Field(description="CountedAttributes to count together, as in age,sex; all others are left out (default: all)."),
+    Field(description="Attributes to count together, as in age,sex; all others are left out (default: all)."),
 ]
 MostBins = Annotated[
     Annotated[int, Field(ge=2)] | None,
