@@ -7,9 +7,9 @@ import pytest
 
 from scumble.comparison.generated import Recipe
 from scumble.comparison.recipes import RECIPES
-from scumble.comparison.summary import Mean
-from scumble.comparison.trials import CodedTable, own_scores, trial
+from scumble.comparison.trials import CodedTable, own_scores, release_of, trial
 from scumble.methods import METHODS, method_named
+from scumble.privacy.noise import simulation
 from scumble.reproductions import FIGURES
 from scumble.reproductions.diffgen import cross_validation, specializations
 from scumble.reproductions.diffgen.cross_validation import (
@@ -26,13 +26,17 @@ from scumble.reproductions.diffgen.cross_validation import (
     fold_rows,
 )
 from scumble.reproductions.diffgen.examples import TABLE_C, TABLE_D, counts_at, example_schema, examples_figure
-from scumble.reproductions.diffgen.specializations import CONTINGENCY, ROUNDS, claims_of_depths
+from scumble.reproductions.diffgen.significance import EFFECT, LEVEL, mean_above
+from scumble.reproductions.diffgen.specializations import (
+    CONTINGENCY,
+    ROUNDS,
+    Depths,
+    Run,
+    claims_of_depths,
+    specializations_of,
+)
 from scumble.reproductions.diffgen.table_2 import PAPER, characteristics_of, marks_of, table_2
 from scumble.reproductions.figure import Request, write_figure
-
-
-def mean(value: float) -> Mean:
-    return Mean(number=10, mean=value, error=0.1, band=0.2)
 
 
 def test_the_folds_of_a_run_divide_the_rows() -> None:
@@ -99,17 +103,61 @@ def test_a_published_classifier_is_scored_as_it_is() -> None:
     assert own_scores(model, half, table)["accuracy"] == pytest.approx(first)
 
 
-def test_accuracy_that_rises_and_falls_is_told_from_other_curves() -> None:
-    def claims(means: list[float], table: float) -> list[bool | None]:
-        by_h = {("1", h): mean(value) for h, value in zip(ROUNDS, means, strict=True)}
-        both = {**by_h, ("1", CONTINGENCY): mean(table)}
-        return [claim.holds for claim in claims_of_depths({**both, **{("0.1", h): m for (_, h), m in both.items()}})]
+def depths_at(means: dict[int, float], *, spread: float, runs: int = 10) -> dict[tuple[str, int], list[Run]]:
+    """Runs whose accuracies alternate around the means."""
+    return {
+        (epsilon, h): [Run(value + spread * (-1) ** run, h, 2**h) for run in range(runs)]
+        for epsilon in ("0.1", "1")
+        for h, value in means.items()
+    }
 
-    rising = [float(80 + place) for place in range(len(ROUNDS))]
-    peaked = [80.0, 81.0, 82.0, 83.0, 82.0, 81.0, 80.0, 79.0]
-    assert claims(peaked, 78.0) == [True] * 4
-    assert claims(rising, 90.0) == [False] * 4
-    assert claims(rising[::-1], 90.0) == [False] * 4
+
+PEAKED = {1: 79.0, 2: 80.0, 4: 81.0, 8: 83.0, 12: 82.0, 16: 80.0, 24: 79.0, CONTINGENCY: 78.0}
+
+
+def verdicts(found: Depths, lower: float = 75.4) -> list[bool | None]:
+    return [claim.holds for claim in claims_of_depths(found, lower)]
+
+
+def test_accuracy_that_rises_and_falls_is_told_from_other_curves() -> None:
+    assert set(PEAKED) == {CONTINGENCY, *ROUNDS}
+    assert verdicts(depths_at(PEAKED, spread=0.5)) == [True] * 6
+    rising = {h: 75.0 + place for place, h in enumerate(ROUNDS)} | {CONTINGENCY: 90.0}
+    assert verdicts(depths_at(rising, spread=0.5)) == [True, False, False] * 2
+    falling = {h: 75.0 - place for place, h in enumerate(ROUNDS)} | {CONTINGENCY: 60.0}
+    assert verdicts(depths_at(falling, spread=0.5)) == [False, True, True] * 2
+
+
+def test_a_curve_that_noise_explains_has_no_verdict() -> None:
+    """The differences of `PEAKED` are there, but runs vary by 20 points, or there are too few of them."""
+    assert verdicts(depths_at(PEAKED, spread=20.0)) == [None] * 6
+    assert verdicts(depths_at(PEAKED, spread=1.0, runs=1)) == [None] * 6
+
+
+def test_the_test_of_means_has_its_level_and_its_power() -> None:
+    """2,000 times ten runs each: equal means are accepted as different at the level, means two points apart as often as
+    the power says. Both rates are within four standard errors."""
+    draw = simulation(21)
+    equal = found_above = 0
+    power = 0.0
+    trials = 2000
+    for _ in range(trials):
+        one, two = draw.normal(80, 1.5, 10).tolist(), draw.normal(80, 1.5, 10).tolist()
+        equal += mean_above(one, two).verdict is True
+        apart = mean_above([value + EFFECT for value in one], two)
+        found_above += apart.verdict is True
+        power += apart.power / trials
+    assert abs(equal / trials - LEVEL) < 4 * (LEVEL / trials) ** 0.5
+    assert abs(found_above / trials - power) < 0.06
+    assert 0.5 < power < 0.8
+
+
+def test_the_specializations_that_were_made_are_counted() -> None:
+    """On eight small attributes a million cells are enough for three, and two cells for one alone."""
+    table = RECIPES["xor"].table(rows=300, seed=3)
+    published = {"epsilon": "1", "selection": "published", "score": "max", "rounds": 3}
+    assert specializations_of(release_of(table, "diffgen", published)) == 3
+    assert specializations_of(release_of(table, "diffgen", {**published, "max_cells": 2})) == 1
 
 
 @pytest.mark.real_data

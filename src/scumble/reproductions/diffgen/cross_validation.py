@@ -37,7 +37,7 @@ QUICK_FOLDS = 2
 SMALL = ("0.75", "1", "2")
 """The budgets at which the paper says that DiffGen is clearly better."""
 DIFFGEN, DEFAULT, RAW = "DiffGen, h = 15", "our default", "raw rows"
-DIFFP, DIFFP_DEFAULT = "DiffP-C4.5, as published", "DiffP-C4.5, our default"
+DIFFP, DIFFP_DEFAULT = "DiffP-C4.5, published splits and stopping", "DiffP-C4.5, our default"
 TDS_AT = {k: f"TDS, k = {k}" for k in (5, 50, 500)}
 TDS = TDS_AT[5]
 """The line of the paper."""
