@@ -58,6 +58,9 @@ def carried_out(studio: StudioClient, screen: str, form: dict[str, str]) -> str:
 def test_a_wanted_accuracy_becomes_an_epsilon_on_the_budget_screen(studio: StudioClient) -> None:
     shown = carried_out(studio, "budget", {"sweep": "yes", "wanted": "5%", "like": "public.csv"})
     assert "needs epsilon <strong>0.05</strong> on this table" in shown
+    assert 'name="wanted" value="5%"' in shown, "the form remembers what was asked"
+    assert 'name="like" value="public.csv"' in shown
+    assert "--wanted-accuracy 5% --like ../public.csv" in shown
     assert 'name="preset" value="0.05"' in shown
     assert shown.count('class="point"') == 7
     for screen in ("budget", "rehearsal"):
@@ -75,6 +78,8 @@ def test_a_rehearsal_and_its_noise(studio: StudioClient) -> None:
     shown = carried_out(studio, "rehearsal", {"rows": "200"})
     assert "<dt>charged</dt><dd>0</dd>" in shown
     assert "<dd>200</dd>" in shown
+    assert 'name="rows" value="200"' in shown, "the form remembers the number of rows"
+    assert "--rows 200" in shown
     assert "standard deviation" in shown
     assert not (project_of(studio).folder / "ledger.db").exists()
 

@@ -160,6 +160,11 @@ def next_number(project: Project) -> int:
     return max((job.number for job in jobs_of(project)), default=0) + 1
 
 
+def last_fact(project: Project, name: str) -> str:
+    """What a form said when a job was last started with it, whatever became of the job; empty if there was none."""
+    return next((str(job.facts[name]) for job in jobs_of(project) if name in job.facts), "")
+
+
 def running(project: Project, kind: str | None = None) -> Job | None:
     """A job that runs now, of one kind or of any."""
     found = (job for job in jobs_of(project) if kind in (None, job.facts.get("kind")))

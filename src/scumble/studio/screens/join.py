@@ -3,10 +3,11 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
+from scumble.errors import InputError
 from scumble.flows.join_plan import write_agreement
 from scumble.model.budget import parse_budget
 from scumble.studio.commands import PARTY, line, option_words
-from scumble.studio.jobs import JobState, jobs_of, start
+from scumble.studio.jobs import JobState, jobs_of, last_fact, start
 from scumble.studio.joint_runs import agreements_of, parties_from, runs_of
 from scumble.studio.pages import (
     NO_FIELDS,
@@ -24,7 +25,7 @@ from scumble.studio.projects import Project
 JOIN = "join"
 METHOD = "diffgen"
 """The method of an agreement where the project has not chosen one, as on the command line."""
-MOST_PARTIES = 7
+FEWEST_PARTIES, MOST_PARTIES = 2, 7
 USUAL_ROWS = 1_000_000
 FOLDER = "agreed"
 
@@ -32,7 +33,7 @@ FOLDER = "agreed"
 def show(request: Request, *, problem: Problem | None = None, typed: FormFields = NO_FIELDS) -> Response:
     """The form of an agreement, the agreements with their parties, and the cost of the last rehearsal."""
     project = project_of(request)
-    parties = typed.text("parties") or "3"
+    parties = typed.text("parties") or last_fact(project, "parties") or "3"
     done = (job for job in jobs_of(project) if job.facts.get("kind") == JOIN and job.state is JobState.DONE)
     last = next(done, None)
     agreements = agreements_of(project)
@@ -86,9 +87,11 @@ def _rehearse(project: Project, fields: FormFields) -> Response:
     """Start a rehearsal with one process for each party."""
     with at_field("parties"):
         number = fields.number("parties") or 3
-        title = f"Rehearsing a joint release of {min(number, MOST_PARTIES)} owners"
-        words = _words(project, str(min(number, MOST_PARTIES)))
-        job = start(project, fields.job, kind=JOIN, title=title, arguments=words)
+        if not FEWEST_PARTIES <= number <= MOST_PARTIES:
+            raise InputError(f"{number} owners cannot rehearse here. Give {FEWEST_PARTIES} to {MOST_PARTIES}.")
+        title, parties = f"Rehearsing a joint release of {number} owners", str(number)
+        words = _words(project, parties)
+        job = start(project, fields.job, kind=JOIN, title=title, arguments=words, facts={"parties": parties})
     return redirect_to_job(project, job)
 
 

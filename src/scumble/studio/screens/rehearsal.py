@@ -6,7 +6,7 @@ from starlette.responses import Response
 from scumble.demo.release_rehearsal import FREE
 from scumble.flows.run import plan_run
 from scumble.studio.commands import line, parameter_words
-from scumble.studio.jobs import JobState, jobs_of, start
+from scumble.studio.jobs import JobState, jobs_of, last_fact, start
 from scumble.studio.pages import (
     NO_FIELDS,
     FormFields,
@@ -27,7 +27,7 @@ USUAL_ROWS = "10000"
 def show(request: Request, *, problem: Problem | None = None, typed: FormFields = NO_FIELDS) -> Response:
     """The form, and the result of the last rehearsal."""
     project = project_of(request)
-    rows = typed.text("rows") or USUAL_ROWS
+    rows = typed.text("rows") or last_fact(project, "rehearsed_rows") or USUAL_ROWS
     done = [job for job in jobs_of(project) if job.facts.get("kind") == REHEARSAL and job.state is JobState.DONE]
     last = next((job for job in done if "like" not in job.facts), None)
     return page(
@@ -54,7 +54,8 @@ def rehearse(request: Request, fields: FormFields) -> Response:
     with at_field("rows"):
         plan_run(project.run, project.folder)
         words = _words(project, str(rows))
-        job = start(project, fields.job, kind=REHEARSAL, title="Rehearsing", arguments=words)
+        facts = {"rehearsed_rows": str(rows)}
+        job = start(project, fields.job, kind=REHEARSAL, title="Rehearsing", arguments=words, facts=facts)
     return redirect_to_job(project, job)
 
 

@@ -11,7 +11,7 @@ from scumble.flows.public_rows import code_rows
 from scumble.model.schema import Schema
 from scumble.sources import open_source
 from scumble.studio.commands import PUBLIC, ledger_words, line, parameter_words
-from scumble.studio.jobs import JobState, jobs_of, start
+from scumble.studio.jobs import JobState, jobs_of, last_fact, start
 from scumble.studio.pages import FormFields, at_field, redirect_to_job
 from scumble.studio.projects import Project
 from scumble.studio.sweep_plot import SweepPoint, sweep_plot
@@ -23,7 +23,8 @@ def sweep_shown(project: Project, typed: FormFields) -> dict[str, Any]:
     done = (job for job in jobs_of(project) if "like" in job.facts and job.state is JobState.DONE)
     last = next(done, None)
     sweep = None if last is None else last.result
-    shown = {"like": typed.text("like"), "wanted": typed.text("wanted"), "sweep": sweep}
+    wanted, like = _asked(project, typed)
+    shown = {"like": like, "wanted": wanted, "sweep": sweep}
     if last is None or sweep is None:
         return shown
     commonest = _commonest(project, last.facts["like"])
@@ -34,7 +35,16 @@ def sweep_shown(project: Project, typed: FormFields) -> dict[str, Any]:
 
 def sweep_command(project: Project, typed: FormFields) -> str:
     """The command that does the same as the form."""
-    return line(*_words(project, typed.text("wanted") or "84%", typed.text("like") or PUBLIC))
+    wanted, like = _asked(project, typed)
+    return line(*_words(project, wanted or "84%", _from_project(project, like) if like else PUBLIC))
+
+
+def _asked(project: Project, typed: FormFields) -> tuple[str, str]:
+    """The wanted accuracy and the public table: as typed, or else as in the last sweep."""
+    return (
+        typed.text("wanted") or last_fact(project, "wanted"),
+        typed.text("like") or last_fact(project, "like"),
+    )
 
 
 def start_sweep(project: Project, fields: FormFields, *, screen: str) -> Response:
@@ -47,7 +57,7 @@ def start_sweep(project: Project, fields: FormFields, *, screen: str) -> Respons
     with at_field("like"):
         table = _public_table(project, fields.text("like"))
     words = _words(project, fields.text("wanted"), table)
-    facts = {"like": fields.text("like")}
+    facts = {"like": fields.text("like"), "wanted": fields.text("wanted")}
     job = start(project, fields.job, kind=screen, title="Trying several epsilons", arguments=words, facts=facts)
     return redirect_to_job(project, job)
 
@@ -83,7 +93,13 @@ def _public_table(project: Project, stated: str) -> str:
         raise InputError("Name a public table of the same shape: the path of a file in the folder of the studio.")
     path = _inside(project, stated)
     open_source(str(path)).columns()
-    return str(Path("..") / path.relative_to(project.home))
+    return _from_project(project, stated)
+
+
+def _from_project(project: Project, stated: str) -> str:
+    """A path in the folder of the studio, as seen from the project. A path that leads elsewhere stays as it is."""
+    path = (project.home / stated).resolve()
+    return str(Path("..") / path.relative_to(project.home)) if path.is_relative_to(project.home) else stated
 
 
 def _words(project: Project, wanted: str, like: str) -> list[str]:
