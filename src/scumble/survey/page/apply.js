@@ -9,7 +9,8 @@
   const at = (id) => document.getElementById(id);
   const used = new Set(model.nodes.feature.filter((feature) => feature >= 0).map((feature) => model.features[feature].name));
   const asked = survey.attributes.filter((attribute) => used.has(attribute.name));
-  const fields = asked.map((attribute, place) => question(attribute, survey.questions[attribute.name] || attribute.name, place));
+  const fields = asked.map((attribute, place) =>
+    question(attribute, survey.questions[attribute.name] || attribute.name, place, { withholding: "I do not know." }));
 
   // A question that ends with its own mark needs no colon.
   const named = (title) => (title.endsWith("?") ? title : `${title}:`);

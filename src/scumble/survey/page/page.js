@@ -3,7 +3,7 @@
 (function () {
   "use strict";
 
-  const { make, question, conclusion, bar } = globalThis.surveyQuestions;
+  const { make, question, conclusion, inWords, bar } = globalThis.surveyQuestions;
   const survey = globalThis.surveyDescription;
   const at = (id) => document.getElementById(id);
   const STEPS = ["consent", "answers", "review", "done"];
@@ -107,7 +107,7 @@
       const counted = attribute.answer.texts[found.code];
       const answer = make("td", {}, make("span", { class: "label", text: "Your answer, stays here: " }), make("span", { class: "value", text: own }));
       if (attribute.answer.kind === "number" && found.value !== null && Number(counted) !== found.value) {
-        answer.append(make("span", { class: "soft", text: `, counts as ${counted}` }));
+        answer.append(make("span", { class: "soft", text: `, counts as ${inWords(attribute.answer, found.code)}` }));
       }
       const sent = make("td", {}, make("span", { class: "label", text: "Blurred answer, is sent: " }), make("span", { class: "value", text: attribute.reports[report] }));
       if (survey.truths.includes(attribute.name) && found.value !== null) sent.append(this.truthChoice(attribute, found.code, place));

@@ -22,11 +22,18 @@
     return share > 0.9995 && share < 1 ? "more than 99.9 %" : `${hundredths} %`;
   }
 
+  const INTERVAL = /^\[(.*),(.*)\)$/;
+
+  // The text of a code in words: cells of unequal widths are reported as intervals, such as [3,5).
+  function inWords(answer, code) {
+    const interval = answer.kind === "number" ? INTERVAL.exec(answer.texts[code]) : null;
+    return interval ? `${interval[1]} to below ${interval[2]}` : answer.texts[code];
+  }
+
   // The ends of a number's range as text. The last edge has no cell of its own, so it is written from the number.
   function ends(answer, low, high) {
     const text = (place) => (place < answer.edges.length - 1 ? answer.texts[place] : String(answer.edges[place]));
-    const interval = /^\[(.*),(.*)\)$/;
-    const [first, last] = [interval.exec(text(low)), interval.exec(answer.texts[high - 1])];
+    const [first, last] = [INTERVAL.exec(text(low)), INTERVAL.exec(answer.texts[high - 1])];
     return [first ? first[1] : text(low), last ? last[2] : text(high)];
   }
 
@@ -83,7 +90,7 @@
 
   // One question. `read` returns the code of the answer, and its value, which is null where the answer is withheld. If the answer
   // is wrong, it shows why and returns null. An answer can be withheld if its attribute has a missing value and it is optional.
-  function question(attribute, title, place, { optional = true } = {}) {
+  function question(attribute, title, place, { optional = true, withholding = "I would rather not answer." } = {}) {
     const answer = attribute.answer;
     const id = `question-${place}`;
     const field = answer.kind === "number" ? numberField(id, answer) : categoryField(id, answer);
@@ -93,7 +100,7 @@
     const element = make(field.group ? "fieldset" : "div", { class: "question" }, heading, ...(field.hint ? [hint] : []), ...field.parts);
     const withheld = make("input", { type: "checkbox", id: `${id}-withheld` });
     if (answer.missing !== null && optional) {
-      element.append(make("label", { class: "choice" }, withheld, make("span", { text: "I would rather not answer." })));
+      element.append(make("label", { class: "choice" }, withheld, make("span", { text: withholding })));
       withheld.addEventListener("change", () => field.disable(withheld.checked));
     }
     element.append(error);
@@ -142,7 +149,7 @@
     else if (attribute.ordered && answer.kind === "number") sentences.push(numberSentence(attribute, likely, confidence));
     else {
       const best = likely.indexOf(Math.max(...likely));
-      const what = best === answer.missing ? "that you did not answer" : `that your answer is “${answer.texts[best]}”`;
+      const what = best === answer.missing ? "that you did not answer" : `that your answer is “${inWords(answer, best)}”`;
       sentences.push(`They can be ${percent(likely[best])} sure ${what}.`);
     }
     if (withheld && !stays) sentences.push("That you did not answer is blurred like any answer.");
@@ -178,5 +185,5 @@
     return svg;
   }
 
-  root.surveyQuestions = { make, question, conclusion, bar, percent };
+  root.surveyQuestions = { make, question, conclusion, inWords, bar, percent };
 })(globalThis);
