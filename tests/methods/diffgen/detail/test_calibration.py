@@ -10,6 +10,7 @@ from scumble.methods.diffgen.detail.calibration import (
     LEAST_SLOPE,
     SLOPE_SPREAD,
     Calibration,
+    GroupedRows,
     calibrate,
     expected_slope,
 )
@@ -66,6 +67,26 @@ def test_calibration_accepts_any_counts(seed: int, classes: int) -> None:
     table = generator.integers(-3000, 3000, (len(grouping), classes))
     found = calibrate(table, log_odds, grouping.assign(log_odds), float(generator.uniform(0.1, 900)), 0.8)
     assert found.slope > 0 and np.isfinite(found.offsets).all()
+
+
+@given(st.integers(0, 2**32), st.sampled_from([2, 3, 5]), st.integers(0, 60))
+@settings(max_examples=40)
+def test_derivatives_are_those_of_the_predictions(seed: int, classes: int, number: int) -> None:
+    """Against differences, also of groups without rows. The predictions are those of each row, averaged."""
+    generator = np.random.default_rng(seed)
+    log_odds, groups = generator.normal(0, 2, (number, classes)), generator.integers(0, 6, number)
+    rows = GroupedRows(log_odds, groups, 7)
+    estimate = generator.normal(0, 0.5, classes + 1)
+    predictions, derivatives = rows.predicted(estimate)
+    powers = np.exp(np.exp(estimate[0]) * log_odds + estimate[1:])
+    of_rows = powers / powers.sum(axis=1, keepdims=True)
+    overall = of_rows.mean(axis=0) if number else np.full(classes, 1 / classes)
+    for group, found in enumerate(predictions):
+        here = of_rows[groups == group]
+        assert np.allclose(found, here.mean(axis=0) if len(here) else overall)
+    for place, step in enumerate(1e-5 * np.eye(classes + 1)):
+        difference = (rows.predicted(estimate + step)[0] - rows.predicted(estimate - step)[0]) / 2e-5
+        assert np.allclose(derivatives[..., place], difference, atol=1e-7)
 
 
 @given(st.integers(0, 2**32), st.integers(100, 2000))

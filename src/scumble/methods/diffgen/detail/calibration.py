@@ -7,13 +7,14 @@ of records does not change.
 """
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import log
 
 import numpy as np
 
 from scumble.methods.diffgen.detail.evaluation import LOG_ODDS_UNIT
 from scumble.methods.diffgen.detail.groups import LogOdds
-from scumble.methods.diffgen.detail.terms import LogOddsModel, class_probabilities, means_by_key
+from scumble.methods.diffgen.detail.terms import LogOddsModel, class_probabilities
 from scumble.model.counts import Floats, Integers
 
 SLOPE_SPREAD, OFFSET_SPREAD = 0.4, 0.35
@@ -21,7 +22,8 @@ SLOPE_SPREAD, OFFSET_SPREAD = 0.4, 0.35
 Counts without noise outweigh the prior by far."""
 LEAST_SLOPE, OVERLAP = 0.6, 0.05
 """Each further table overlaps with the earlier ones: it lowers the expected slope by 0.05, to no less than 0.6."""
-STEPS, LONGEST_STEP, DIFFERENCE = 30, 0.5, 1e-4
+STEPS, LONGEST_STEP, SMALLEST_STEP = 30, 0.5, 1e-7
+"""The fit ends after so many steps, or with a step that is far below the unit of log-odds."""
 MOST_SPREADS = 10
 """Estimates stay within this many spreads of the prior, so that the slope stays positive and log-odds stay finite."""
 ROWS = 5_000
@@ -50,42 +52,63 @@ def expected_slope(tables: int) -> float:
     return max(LEAST_SLOPE, 1 - OVERLAP * (tables - 1))
 
 
+class GroupedRows:
+    """Log-odds of rows, in the order of their groups."""
+
+    def __init__(self, log_odds: Floats, groups: Integers, number: int) -> None:
+        order = np.argsort(groups, kind="stable")
+        self.log_odds = log_odds[order]
+        self.ends = np.searchsorted(groups[order], np.arange(number + 1))
+
+    def predicted(self, estimate: Floats) -> tuple[Floats, Floats]:
+        """The class probabilities (groups, classes) under the log of a slope and offsets, and their derivatives by each
+        of these numbers (groups, classes, numbers). A group without rows is predicted as all rows together are."""
+        scaled = np.exp(estimate[0]) * self.log_odds
+        of_rows = class_probabilities(scaled + estimate[1:], unit=1)
+        by_slope = of_rows * (scaled - (of_rows * scaled).sum(axis=1, keepdims=True))
+        overall = _means(of_rows, by_slope)
+        parts = [slice(start, end) for start, end in pairwise(self.ends)]
+        found = [_means(of_rows[part], by_slope[part]) if part.start < part.stop else overall for part in parts]
+        return np.stack([means for means, _ in found]), np.stack([derivatives for _, derivatives in found])
+
+
+def _means(of_rows: Floats, by_slope: Floats) -> tuple[Floats, Floats]:
+    """The mean class probabilities of rows, and their derivatives by the log of the slope and by each offset."""
+    rows, classes = of_rows.shape
+    if not rows:
+        return np.full(classes, 1 / classes), np.zeros((classes, classes + 1))
+    means = of_rows.mean(axis=0)
+    by_offsets = np.diag(means) - of_rows.T @ of_rows / rows
+    return means, np.column_stack([by_slope.mean(axis=0), by_offsets])
+
+
 def calibrate(table: Integers, log_odds: LogOdds, groups: Integers, deviation: float, slope: float) -> Calibration:
     """Fit slope and offsets so that rows with these log-odds and groups predict a noisy table (groups, classes).
 
     Weighted least squares by the Gauss-Newton method. The prior enters as one more observation of each number.
     """
     every = max(len(log_odds) // ROWS, 1)
-    sample, groups = log_odds[::every] / LOG_ODDS_UNIT, groups[::every]
+    rows = GroupedRows(log_odds[::every] / LOG_ODDS_UNIT, groups[::every], len(table))
     classes = table.shape[1]
     sizes = table.sum(axis=1, keepdims=True)
     expected = np.array([log(slope), *[0.0] * classes])
     spread = np.array([SLOPE_SPREAD, *[OFFSET_SPREAD] * classes])
-
-    def predicted(estimate: Floats) -> Floats:
-        """The class probabilities of each group under the log of a slope and offsets."""
-        of_rows = class_probabilities(np.exp(estimate[0]) * sample + estimate[1:], unit=1)
-        overall = of_rows.mean(axis=0) if len(of_rows) else np.full(classes, 1 / classes)
-        return means_by_key(of_rows, groups, np.tile(overall, (len(table), 1)))
-
     estimate = expected
     for _ in range(STEPS):
-        probabilities = predicted(estimate)
+        probabilities, derivatives = rows.predicted(estimate)
         of_noise = deviation**2 * (np.square(1 - probabilities) + (classes - 1) * np.square(probabilities))
         variance = of_noise + np.maximum(sizes, 0) * probabilities * (1 - probabilities) + 1
         # The residuals of a group's classes add up to zero, so one of them carries no information.
         weight = np.sqrt((1 - 1 / classes) / variance)
-
-        def residuals(estimate: Floats, weight: Floats = weight) -> Floats:
-            of_table = weight * (table - sizes * predicted(estimate))
-            return np.concatenate([of_table.ravel(), (estimate - expected) / spread])
-
-        here = residuals(estimate)
-        steps = DIFFERENCE * np.eye(len(estimate))
-        jacobian = np.stack([(residuals(estimate + step) - here) / DIFFERENCE for step in steps], axis=1)
-        step = np.linalg.lstsq(jacobian, -here, rcond=None)[0]
-        estimate = estimate + np.clip(step, -LONGEST_STEP, LONGEST_STEP)
+        residuals = (weight * (table - sizes * probabilities)).ravel()
+        jacobian = ((weight * sizes)[..., np.newaxis] * derivatives).reshape(-1, len(estimate))
+        toward = jacobian.T @ residuals - (estimate - expected) / spread**2
+        step = np.linalg.solve(jacobian.T @ jacobian + np.diag(1 / spread**2), toward)
+        before = estimate
+        estimate = before + np.clip(step, -LONGEST_STEP, LONGEST_STEP)
         estimate = np.clip(estimate, expected - MOST_SPREADS * spread, expected + MOST_SPREADS * spread)
+        if np.abs(estimate - before).max() < SMALLEST_STEP:
+            break
     return Calibration(
         slope=int(np.rint(np.exp(estimate[0]) * LOG_ODDS_UNIT)),
         offsets=np.rint(estimate[1:] * LOG_ODDS_UNIT).astype(np.int32),
