@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from command_line import SCHEMA, people, scumble
 
-from scumble.auditing.audience_reports import OWNER_ONLY, WITH_OTHERS
+from scumble.auditing.audience_reports import OWNER_ONLY, OWNER_ONLY_AUDIT
 from scumble.cli.report import report
 from scumble.flows.release import release, verify
 
@@ -54,7 +54,9 @@ def check_pages(place: Path, out: Path, *, runs: int, parts: dict[str, tuple[str
     assert set(pages) == set(parts), "no page is written that is not named"
     for name, page in pages.items():
         raw = name != "audit.html"
-        assert (page.count(OWNER_ONLY), page.count(WITH_OTHERS)) == (int(raw), int(not raw)), name
+        assert page.count(OWNER_ONLY if raw else OWNER_ONLY_AUDIT) == 1, name
+        assert page.count("For the owner of the data alone: ") == 1, name
+        assert "Do not publish." in page, name
     for name, texts in parts.items():
         assert [text for text in texts if text.lower() not in pages[name].lower()] == [], name
         assert "<script" not in pages[name], name

@@ -23,7 +23,10 @@ from scumble.flows.risk import risk
 from scumble.foreign.files import inside, read_text
 
 OWNER_ONLY = "For the owner of the data alone: computed from raw rows without noise. Do not publish."
-WITH_OTHERS = "Part of a report for the owner of the data alone. This page was computed on made-up tables."
+OWNER_ONLY_AUDIT = (
+    "For the owner of the data alone: part of a report from raw rows. Do not publish. This page itself was computed on "
+    "made-up tables; the public report has the same audit."
+)
 AUDIT_RUNS = 400
 
 
@@ -92,7 +95,7 @@ def _private(
     if train is not None and control is not None:
         attacks = attack_release(folder, train=train, control=control)
         pages.append(_marked(_written(out / "attacks.html", attack_page(folder.name, attacks))))
-    return [*pages, *(_marked(page, WITH_OTHERS) for page in _audited(manifest, out, runs, progress))]
+    return [*pages, *(_marked(page, OWNER_ONLY_AUDIT) for page in _audited(manifest, out, runs, progress))]
 
 
 def _marked(page: Path, notice: str = OWNER_ONLY) -> Path:

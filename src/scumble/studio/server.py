@@ -3,21 +3,36 @@
 import socket
 import webbrowser
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 
 import uvicorn
 
+from scumble.demo.patients import patients_schema
 from scumble.errors import InputError, ScumbleError
+from scumble.flows.plan import plan
+from scumble.methods import METHODS
 from scumble.privacy.noise import secret_key
 from scumble.studio.app import application
 from scumble.studio.guard import Guard
+from scumble.studio.pages import environment
 from scumble.studio.projects import Workspace
 
 LOOPBACK = "127.0.0.1"
 WAITING = 16
 """Connections that wait to be accepted."""
+
+
+def warm_up() -> None:
+    """Load what the first pages need, while the browser opens: the templates, and the modules of all methods."""
+    for name in environment().list_templates(extensions=["html"]):
+        environment().get_template(name)
+    schema = patients_schema()
+    for method in METHODS:
+        with suppress(ScumbleError):
+            plan(schema=schema, method=method.name, epsilon=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +84,7 @@ class Studio:
             date_header=False,
             timeout_graceful_shutdown=1,
         )
+        Thread(target=warm_up, daemon=True).start()
         if browser:
             webbrowser.open(self.address)
         uvicorn.Server(settings).run(sockets=[self.listener])

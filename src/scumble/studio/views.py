@@ -1,16 +1,15 @@
-"""What the pages of a release show, computed once: reading a large release takes longer than a page may take.
+"""What the pages of a release show: its verified contents, and its answers to questions.
 
-A view is computed in a thread when it is first asked for. Until it is ready, the page says so and asks again.
+Reading a large release takes longer than a page may take, so both are computed in a thread, once for each release.
 """
 
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as NotYet
+import json
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pyarrow as pa
 
@@ -18,14 +17,16 @@ from scumble.errors import InputError
 from scumble.files.kinds import kind_of
 from scumble.files.release_folder import file_hash
 from scumble.flows.load import load_release
+from scumble.flows.query import query
 from scumble.flows.release import verify
-from scumble.model.release import Release
+from scumble.model.release import AnyRelease, Release
+from scumble.querying.answers import QueryAnswer
+from scumble.studio.computed import Key, all_when_ready, when_ready
 from scumble.studio.table_margins import table_margins
 
 COUNTS = "counts.csv"
-Computed = TypeVar("Computed")
-PATIENCE_SECONDS = 0.1
-"""How long a page waits for a view that is being computed."""
+MOST_LOADED = 2
+"""Releases that stay in memory for the next question."""
 MOST_ROWS = 5000
 """Rows of a table that can be sorted in the browser's page; counts.csv has the others."""
 
@@ -54,7 +55,7 @@ def _compute(folder: Path) -> ShownRelease:
         raise
     except Exception as error:  # noqa: BLE001 - a page about a damaged folder says what is wrong with it
         problem = str(error)
-    release = load_release(folder)
+    release = _loaded(_key(folder, "release"))
     kind = kind_of(release)
     table, file = _table(release)
     measured = kind.report_context(release).get("marginals", [])
@@ -79,25 +80,34 @@ def _table(release: Release) -> tuple[pa.Table, str]:
     return pa.table({}), recommended
 
 
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="views")
+def _key(folder: Path, wanted: str) -> Key:
+    """A release folder is never changed: release.json has the hashes of all other files."""
+    return folder, f"{file_hash(folder / 'release.json')} {wanted}"
 
 
-_views: dict[tuple[Path, str], Future[Any]] = {}
+@lru_cache(maxsize=MOST_LOADED)
+def _loaded(key: Key) -> AnyRelease:
+    return load_release(key[0])
 
 
-def when_ready(key: tuple[Path, str], compute: Callable[[], Computed]) -> Computed | None:
-    """What `compute` returns, computed once for a key, in the thread; None if it is not ready yet."""
-    if key not in _views:
-        _views[key] = _pool().submit(compute)
-    try:
-        found: Computed = _views[key].result(timeout=PATIENCE_SECONDS)
-    except NotYet:
-        return None
-    return found
+def release_views(folders: Sequence[Path]) -> list[ShownRelease | None]:
+    """The views of releases; None for one that is not ready yet."""
+    keys = {folder: _key(folder, "view") for folder in folders}
+    found = all_when_ready({key: partial(_compute, folder) for folder, key in keys.items()})
+    return [found[keys[folder]] for folder in folders]
 
 
 def release_view(folder: Path) -> ShownRelease | None:
     """The view of a release; None if it is not ready yet."""
-    return when_ready((folder, file_hash(folder / "release.json")), lambda: _compute(folder))
+    return release_views([folder])[0]
+
+
+def release_answer(folder: Path, where: str, by: Sequence[str]) -> QueryAnswer | None:
+    """The answer of a release to a question; None if it is not ready yet. Raises `InputError` as `query` does."""
+    return when_ready(_key(folder, json.dumps([where, *by])), lambda: _answer(folder, where, by))
+
+
+def _answer(folder: Path, where: str, by: Sequence[str]) -> QueryAnswer:
+    release = _loaded(_key(folder, "release"))
+    in_memory = kind_of(release).noise_model(release) is None  # perturbed records stay in their file
+    return query(release if in_memory else folder, where, by=by)

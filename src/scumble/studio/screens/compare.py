@@ -20,7 +20,7 @@ from scumble.model.plan import Plan
 from scumble.model.schema import Schema
 from scumble.studio.commands import line
 from scumble.studio.pages import page, project_of
-from scumble.studio.views import ShownRelease, release_view
+from scumble.studio.views import ShownRelease, release_views
 
 MOST_COMPARED = 6
 
@@ -66,6 +66,8 @@ def show(request: Request) -> Response:
             compared.append(_compared(folder))
         except (ScumbleError, OSError):
             continue  # the list of releases says what is wrong with it
+    views = release_views([project.folder / each.name for each in compared])
+    compared = [each._replace(view=view) for each, view in zip(compared, views, strict=True)]
     names = list(dict.fromkeys(name for each in compared for name in each.schema.names))
     return page(
         "compare.html",
@@ -96,7 +98,7 @@ def _compared(folder: Path) -> ComparedRelease:
         plan=Plan.from_json(manifest),
         schema=read_published_schema(folder / "schema.yaml"),
         bytes=sum(inside(folder, name).stat().st_size for name in manifest["files"]),
-        view=release_view(folder),
+        view=None,
     )
 
 

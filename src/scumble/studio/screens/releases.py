@@ -2,8 +2,8 @@
 
 import base64
 import hashlib
+import io
 import re
-import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,7 +16,6 @@ from starlette.responses import HTMLResponse, Response, StreamingResponse
 from scumble.errors import InputError, ScumbleError
 from scumble.files.release_folder import read_manifest
 from scumble.files.schema_file import read_published_schema
-from scumble.flows.query import query
 from scumble.foreign.files import inside, open_file, read_text
 from scumble.model.grid import Grid
 from scumble.model.plan import Plan
@@ -25,7 +24,7 @@ from scumble.studio.commands import line
 from scumble.studio.pages import Problem, environment, page, project_of
 from scumble.studio.pictures import Branch, interval_picture, published_intervals, tree_picture
 from scumble.studio.rounds import rounds_of
-from scumble.studio.views import ShownRelease, release_view
+from scumble.studio.views import ShownRelease, release_answer, release_view
 
 PAGE_ROWS = 50
 CHUNK = 1 << 20
@@ -73,9 +72,10 @@ def show(request: Request) -> Response:
     asked += [word for each in groups for word in ("--by", each)]
     if question is not None:
         try:
-            answer = query(folder, question, by=groups)
+            answer = release_answer(folder, question, groups)
         except InputError as error:
             problem = Problem(text=str(error), field="where")
+    view = release_view(folder)
     return page(
         "release.html",
         project=project,
@@ -85,11 +85,12 @@ def show(request: Request) -> Response:
         plan=plan,
         rounds=rounds_of(plan, manifest.get("story", [])),
         cut=[_cut(each, schema.target) for each in schema.attributes],
-        view=release_view(folder),
-        rows=_sorted_rows(release_view(folder), request.query_params),
+        view=view,
+        rows=_sorted_rows(view, request.query_params),
         question=question or "",
         by=by,
         answer=answer,
+        answering=question is not None and answer is None and problem is None,
         problem=problem,
         commands=(
             line("verify", folder.name),
@@ -164,13 +165,32 @@ def archive(request: Request) -> Response:
     return StreamingResponse(_zipped(folder, names), media_type="application/zip", headers=headers)
 
 
+class _Written(io.RawIOBase):
+    """A stream without places to go back to; what was written is taken out of it."""
+
+    def __init__(self) -> None:
+        self.blocks: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, block: Any) -> int:
+        self.blocks.append(bytes(block))
+        return len(block)
+
+    def taken(self) -> bytes:
+        """What was written since this was last asked."""
+        found, self.blocks = b"".join(self.blocks), []
+        return found
+
+
 def _zipped(folder: Path, names: list[str]) -> Iterator[bytes]:
-    with tempfile.TemporaryFile() as file:
-        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archived:
-            for name in names:
-                with open_file(inside(folder, name)) as content, archived.open(f"{folder.name}/{name}", "w") as entry:
-                    while block := content.read(CHUNK):
-                        entry.write(block)
-        file.seek(0)
-        while block := file.read(CHUNK):
-            yield block
+    """The parts of a zip as soon as they are compressed: a download begins at once, however large the release is."""
+    written = _Written()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archived:
+        for name in names:
+            with open_file(inside(folder, name)) as content, archived.open(f"{folder.name}/{name}", "w") as entry:
+                while block := content.read(CHUNK):
+                    entry.write(block)
+                    yield written.taken()
+    yield written.taken()

@@ -11,11 +11,11 @@ from scumble.flows.public_rows import code_rows
 from scumble.model.schema import Schema
 from scumble.sources import open_source
 from scumble.studio.commands import PUBLIC, ledger_words, line, parameter_words
+from scumble.studio.computed import when_ready
 from scumble.studio.jobs import JobState, jobs_of, last_fact, start
 from scumble.studio.pages import FormFields, at_field, redirect_to_job
 from scumble.studio.projects import Project
 from scumble.studio.sweep_plot import SweepPoint, sweep_plot
-from scumble.studio.views import when_ready
 
 
 def sweep_shown(project: Project, typed: FormFields) -> dict[str, Any]:
