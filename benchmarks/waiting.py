@@ -177,6 +177,12 @@ def kept_section(page: str) -> str:
     return "" if found is None else f"\n{found[0]}\n"
 
 
+def commit_of(clone: Path) -> str:
+    """The commit that a clone has checked out."""
+    words = ["git", "-C", str(clone), "rev-parse", "--short", "HEAD"]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--before", type=Path, help="another clone of the repository to compare with")
@@ -192,11 +198,12 @@ def main() -> None:
             print(line, flush=True)
             lines.append(line)
     load = os.getloadavg()[0]
+    before = f' "Before" is the commit {commit_of(options.before)}.' if options.before else ""
     text = f"""
 Written by `python benchmarks/waiting.py --before CLONE --write`. CPU seconds and peak of resident memory of a new
 process of `scumble release` with all its files, and multiples of reading the same Parquet file. Medians of
-{options.repeats}; 5 million rows and classes were measured once. "Before" is the commit 3389f6e. Load at the end:
-{load:.1f} running processes."""
+{options.repeats}; 5 million rows, classes and the first run were measured once.{before} Load at the end: {load:.1f}
+running processes."""
     if options.write:
         PAGE.write_text(with_section(PAGE.read_text("utf-8"), [*lines, text]), encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""The state file of an audit: what is written is read again, and a file of another audit is refused."""
+"""The state of an audit: it is read as it was written, that of another audit is refused; the bound so far."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from scumble.auditing.audit_state import AuditState, FixedTest, identity_of
+from scumble.auditing.bounds import Confidence
 from scumble.auditing.distinguisher import ANY_PATH, Event, Part
+from scumble.auditing.search import Effort, search_and_test
 from scumble.auditing.single_answers import one_count
 from scumble.errors import InputError
 
@@ -31,3 +33,18 @@ def test_a_state_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 def test_the_identity_changes_with_every_fact() -> None:
     assert len({identity_of("a", 1), identity_of("a", 2), identity_of("b", 1), identity_of("a1")}) == 4
+
+
+def test_the_bound_so_far_allows_for_the_declared_delta() -> None:
+    """The last one that the progress shows is the bound of the result."""
+    audited, shown = one_count(Fraction(2)), list[str]()
+    effort, confidence = Effort(test_runs=400, variations=0, delta=0.2), Confidence()
+    found = search_and_test(
+        audited.mechanism,
+        audited.pairs,
+        effort,
+        confidence=confidence,
+        progress=lambda label, done, total: shown.append(label),
+    )
+    assert shown[-1].endswith(f"lower bound so far {found.bound(confidence, 0.2):.3f}")
+    assert found.bound(confidence, 0.2) < found.bound(confidence)

@@ -126,7 +126,8 @@ def search_and_test(
             hits = [test.event.hits(draw(test.pair, rows, runs)) for rows in (test.pair.first, test.pair.second)]
             test = replace(test, hits=(test.hits[0] + hits[0], test.hits[1] + hits[1]), runs=test.runs + runs)
             replace(saved, test=test).write(state)
-            so_far = "" if confidence is None else f", lower bound so far {_counts(test).bound(confidence):.3f}"
+            bound = None if confidence is None else _counts(test).bound(confidence, effort.delta)
+            so_far = "" if bound is None else f", lower bound so far {bound:.3f}"
             report_progress(f"testing the event{so_far}", test.runs, test.test_runs)
     return _counts(test)
 
