@@ -126,7 +126,7 @@ def measure(home: Path, tries: int) -> list[tuple[str, float, float, float, floa
         cookie = cookie_of(address)
         for name, place in PAGES.items():
             first = request(address, place, cookie)
-            time.sleep(2 if name.startswith(("Release", "Compare")) else 0.1)  # let the work of the thread end
+            time.sleep(3 if name.startswith(("Start", "Release", "Compare")) else 0.1)  # let the work of threads end
             before = cpu_milliseconds(process)
             times = [request(address, place, cookie) for _ in range(tries)]
             cpu = (cpu_milliseconds(process) - before) / tries

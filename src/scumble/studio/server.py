@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
+from threading import Timer
 
 import uvicorn
 
@@ -25,8 +25,12 @@ WAITING = 16
 """Connections that wait to be accepted."""
 
 
+WARM_UP_SECONDS = 0.5
+"""How long the first page has the processor to itself."""
+
+
 def warm_up() -> None:
-    """Load what the first pages need, while the browser opens: the templates, and the modules of all methods."""
+    """Load what the next pages need, while the first one is read: the templates, and the modules of all methods."""
     for name in environment().list_templates(extensions=["html"]):
         environment().get_template(name)
     schema = patients_schema()
@@ -84,7 +88,9 @@ class Studio:
             date_header=False,
             timeout_graceful_shutdown=1,
         )
-        Thread(target=warm_up, daemon=True).start()
+        later = Timer(WARM_UP_SECONDS, warm_up)
+        later.daemon = True
+        later.start()
         if browser:
             webbrowser.open(self.address)
         uvicorn.Server(settings).run(sockets=[self.listener])
