@@ -8,7 +8,7 @@ PYTHON ?= python3
 WORKERS ?= 2
 TESTS ?=
 ARGS ?=
-FIGURES ?= diffgen-fig3a diffgen-fig3b diffgen-fig5 micro-fig4 micro-fig5 micro-fig6 as-table1 as-fig2 as-fig5 as-fig6 as-filter as-limits as-local
+FIGURES ?= all
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -89,7 +89,7 @@ types: $(READY) ## mypy, strict, over src
 accuracy: $(READY) ## accuracy of releases of Adult, 40 runs a line
 	@$(BIN)/python benchmarks/accuracy.py $(ARGS)
 
-reproduce: $(READY) ## the papers' figures from our code, into scumble-figures
+reproduce: $(READY) ## all figures of the papers from our code, into scumble-figures (an hour or two; ARGS=--quick: minutes)
 	@for figure in $(FIGURES); do $(BIN)/scumble reproduce $$figure --out scumble-figures $(ARGS) || exit $$?; done
 
 bench: $(READY) ## the benchmarks
@@ -98,7 +98,7 @@ bench: $(READY) ## the benchmarks
 wheel: $(READY) ## the wheel, built twice and compared, with its bill of materials (CycloneDX), into dist
 	@$(BIN)/python benchmarks/build_wheel.py dist
 
-test-install: $(READY) ## wheel and sdist (with the oldest allowed packages), each in an empty environment, and the demo from it
+test-install: $(READY) ## wheel and sdist with pinned, oldest and newest packages, each in an empty environment, and the demo from it
 	@$(BIN)/python benchmarks/clean_install.py $(ARGS)
 
 wheelhouse: wheel ## the wheel and all packages of the core as files in dist/wheelhouse, for a machine without a network

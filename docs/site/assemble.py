@@ -17,6 +17,8 @@ LINK = re.compile(r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<targ
 FENCE = re.compile(r"^(```|~~~)", re.M)
 OTHERS = {"README.md": "readme.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 """Pages outside docs/ that are part of the site."""
+GENERATED = {"docs/site/reference.py": "api.md"}
+"""Programs that write a page of the site. In the repository, a link leads to the program; on the site, to the page."""
 
 
 class BrokenLinkError(Exception):
@@ -75,8 +77,8 @@ def moved(root: Path, site: Site, page: str) -> tuple[str, int]:
             raise BrokenLinkError(f"{page}: the link to {target} leads nowhere.")
         if heading and heading not in headings(root / here):
             raise BrokenLinkError(f"{page}: {here} has no heading #{heading}.")
-        if here in site.pages:
-            there = posixpath.relpath(site.pages[here], posixpath.dirname(new) or ".")
+        if written := site.pages.get(here) or GENERATED.get(here):
+            there = posixpath.relpath(written, posixpath.dirname(new) or ".")
             return f"{match['image']}[{match['text']}]({there}{'#' + heading if heading else ''})"
         if (root / here).suffix in {".svg", ".png"}:
             return f"{match['image']}[{match['text']}]({copied(root, here, new)})"

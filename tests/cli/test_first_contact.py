@@ -15,7 +15,6 @@ from command_tree import COMMANDS
 
 from scumble import __version__
 from scumble.cli.examples import EXAMPLES
-from scumble.cli.verbs import VERBS
 from scumble.compiled.store import folders
 from scumble.engines.counting_kernels import set_digit
 from scumble.mining.c45.tree import become_leaf

@@ -52,6 +52,14 @@ def test_a_link_to_source_code_becomes_text(small: Path) -> None:
     assert moved(small, Site.of(small), "docs/a.md")[0].endswith("\n`a.py`\n")
 
 
+def test_a_link_to_a_generator_leads_to_its_page(small: Path) -> None:
+    (small / "docs" / "site").mkdir()
+    (small / "docs" / "site" / "reference.py").write_text("")
+    (small / "docs" / "a.md").write_text("# A\n\n[API](site/reference.py)\n")
+    assert moved(small, Site.of(small), "docs/a.md")[0].endswith("[API](api.md)\n")
+    assert "(api.md)" in moved(ROOT, Site.of(ROOT), "docs/index.md")[0]
+
+
 def test_headings_have_the_anchors_of_github(small: Path) -> None:
     page = small / "docs" / "a.md"
     page.write_text("# What is `x`?\n## Two words, and more\n## Two words, and more\n```\n# code\n```\n")

@@ -44,8 +44,10 @@ def check_pages(folder: Path, read: Release | None = None) -> list[str]:
 
 
 def _rendered(release: Release, manifest: Mapping[str, Any]) -> dict[str, str]:
+    recommended = manifest["recommended"]
+    described = descriptions(release, recommended, table_hashes(manifest["files"]))
     return {
         "report.html": report_page(release, manifest["receipt"]),
-        "README.md": miners_page(release, manifest["recommended"]),
-        **descriptions(release, manifest["recommended"], table_hashes(manifest["files"])),
+        "README.md": miners_page(release, recommended, described),
+        **described,
     }

@@ -59,9 +59,9 @@ def write_release(
     facts = kind.write(release, folder, table=table, progress=progress)
     recommended = kind.recommended_file(release, {path.name for path in folder.iterdir()})
     (folder / "report.html").write_text(report_page(release, receipt), encoding="utf-8")
-    (folder / "README.md").write_text(miners_page(release, recommended), encoding="utf-8")
     hashes = {path.name: file_hash(path) for path in folder.iterdir()}
-    for name, text in descriptions(release, recommended, table_hashes(hashes)).items():
+    described = descriptions(release, recommended, table_hashes(hashes))
+    for name, text in {"README.md": miners_page(release, recommended, described), **described}.items():
         (folder / name).write_text(text, encoding="utf-8", newline="")
         hashes[name] = file_hash(folder / name)
     manifest = {

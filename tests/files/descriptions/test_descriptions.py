@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -104,7 +105,16 @@ def test_the_entry_for_the_registry_states_the_guarantee(folder: Path) -> None:
     entry: Any = YAML(typ="safe", pure=True).load((folder / "deployment.yaml").read_text("utf-8"))
     stated = entry["deployment"]["privacy_loss"]["privacy_parameters"]
     assert stated == {"epsilon": 2 if "perturbed" in str(folder) else 1}
-    assert entry["deployment"]["model"]["model_name"] == ("Local" if "perturbed" in str(folder) else "Central")
+    assert entry["deployment"]["deployment_model"]["model_name"] == (
+        "Local" if "perturbed" in str(folder) else "Central"
+    )
+
+
+def test_the_readme_of_a_folder_names_every_file_of_it_and_no_other(folder: Path) -> None:
+    readme = (folder / "README.md").read_text("utf-8")
+    listed = set(re.findall(r"^\| `([^`]+)` \|", readme, re.M))
+    assert listed == {path.name for path in folder.iterdir()} - {"README.md", "report.html"}
+    assert "`report.html`" in readme
 
 
 @pytest.mark.parametrize("name", ["croissant.json", "datapackage.json", "read.R", "deployment.yaml"])

@@ -5,7 +5,7 @@ modules of this package compute numbers and bars; the templates hold the sentenc
 templates (`scumble.files.kinds`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from scumble.files.kinds import kind_of
 from scumble.files.report.attributes import described_attributes
@@ -30,8 +30,11 @@ def report_page(release: Release, receipt: Mapping[str, str]) -> str:
     )
 
 
-def miners_page(release: Release, recommended: str) -> str:
-    """The README for the receiver who mines the table. Its code runs in the folder without changes."""
+def miners_page(release: Release, recommended: str, described: Collection[str] = ()) -> str:
+    """The README for the receiver who mines the table. Its code runs in the folder without changes.
+
+    `described` names the files for other programs that the folder also contains.
+    """
     kind = kind_of(release)
     template = environment().get_template(kind.readme_template)
-    return template.render(release=release, **kind.readme_context(release, recommended))
+    return template.render(release=release, described=described, **kind.readme_context(release, recommended))
