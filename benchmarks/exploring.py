@@ -3,7 +3,7 @@
 python benchmarks/exploring.py                       all tables; peers on three of them
 python benchmarks/exploring.py --tables weak-signals --splits 3
 python benchmarks/exploring.py --peers none          our methods only
-python benchmarks/exploring.py --iterations aim=200 mst=1000      peers with shorter inference
+python benchmarks/exploring.py --iterations aim=200,1000 mst=1000     shorter inference; of several, the best counts
 python benchmarks/exploring.py --scored-splits 1     on the other splits distances only, which are fast
 python benchmarks/exploring.py --fitted              peers only where their fit is cached already
 
@@ -137,11 +137,18 @@ def fitted(table: str, text: str, epsilon: str, split: int, cache: Path) -> bool
     return is_fitted(peer, train, test, epsilon=epsilon, seed=split, cache=cache / "fits")
 
 
-def shortened(peer: str, iterations: Sequence[str]) -> str:
-    """The peer with the iterations given for its method, such as `aim=200`."""
+def with_iterations(peer: str, iterations: Sequence[str]) -> list[str]:
+    """The peer with each number of iterations that is given for its method, such as `aim=200,1000`."""
     given = dict(pair.split("=", 1) for pair in iterations)
-    method = peer.removesuffix("-20")
-    return PEERS.get(peer, peer) + (f",iterations={given[method]}" if method in given else "")
+    named = PEERS.get(peer, peer)
+    numbers = given.get(peer.removesuffix("-20"), "").split(",")
+    return [named + (f",iterations={number}" if number else "") for number in numbers]
+
+
+def stated_options(arguments: Sequence[str]) -> str:
+    """The options as the page states them: without the places of cache and page."""
+    places = [place for place, word in enumerate(arguments) if word in ("--cache", "--page")]
+    return " ".join(word for place, word in enumerate(arguments) if not {place, place - 1} & set(places))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -150,7 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     reader.add_argument("--peers", nargs="*", default=list(PEERS), help="peers, or `none` (default: all)")
     reader.add_argument("--peer-tables", nargs="*", default=list(PEER_TABLES), help="tables on which peers run")
     reader.add_argument(
-        "--iterations", nargs="*", default=[], help="of inference, such as aim=200 (default: their own)"
+        "--iterations", nargs="*", default=[], help="of inference, such as aim=200,1000 (default: their own)"
     )
     reader.add_argument("--fitted", action="store_true", help="leave out fits of peers that are not cached")
     reader.add_argument("--splits", type=int, default=SPLITS, help=f"random splits (default: {SPLITS})")
@@ -162,7 +169,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     reader.add_argument("--cache", type=Path, default=OUT / "cache", help="folder of cached results")
     reader.add_argument("--page", type=Path, default=PAGE, help="the page to write")
     given = reader.parse_args(arguments)
-    peers = [] if given.peers == ["none"] else [shortened(peer, given.iterations) for peer in given.peers]
+    named = [] if given.peers == ["none"] else given.peers
+    peers = [text for peer in named for text in with_iterations(peer, given.iterations)]
+    words = stated_options(sys.argv[1:] if arguments is None else arguments)
     cases: list[Case] = []
     notes: list[str] = []
     for table in given.tables:
@@ -170,7 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         cases.append(case)
         notes += [note for note in more if note not in notes]
         given.page.parent.mkdir(parents=True, exist_ok=True)
-        given.page.write_text(exploring_page(cases, given.epsilons, notes), encoding="utf-8")
+        given.page.write_text(exploring_page(cases, given.epsilons, notes, words), encoding="utf-8")
 
 
 if __name__ == "__main__":

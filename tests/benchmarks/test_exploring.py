@@ -118,10 +118,12 @@ def test_contenders_that_do_not_exist_are_left_out_with_a_note() -> None:
 
 
 def test_iterations_are_given_for_each_peer() -> None:
-    from exploring import shortened
+    from exploring import stated_options, with_iterations
 
-    assert shortened("aim-20", ["aim=200", "mst=1000"]) == "aim-20:delta=1e-9,iterations=200"
-    assert shortened("mst", ["aim=200"]) == "mst:delta=1e-9"
+    both = [f"aim-20:delta=1e-9,iterations={number}" for number in (200, 1000)]
+    assert with_iterations("aim-20", ["aim=200,1000", "mst=1000"]) == both
+    assert with_iterations("mst", ["aim=200"]) == ["mst:delta=1e-9"]
+    assert stated_options(["--cache", "here", "--splits", "3", "--page", "page.md"]) == "--splits 3"
 
 
 def test_fits_that_are_not_cached_are_left_out(tmp_path: Path) -> None:
