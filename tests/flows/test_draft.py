@@ -23,7 +23,7 @@ from scumble.files.schema_draft import DRAFT_HEADING
 from scumble.files.schema_file import parse_schema, parse_yaml, schema_text
 from scumble.flows.column_guesses import FEWEST_KEYS, MOST_CATEGORIES
 from scumble.flows.draft import NEVER_PUBLISHED, draft, draft_of, draft_schema
-from scumble.flows.schema_roles import Roles
+from scumble.flows.schema_roles import ColumnRoles
 from scumble.model.grid import Grid
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Outside
@@ -317,17 +317,19 @@ def test_nested_columns_are_left_out() -> None:
 
 def test_stated_roles_are_in_the_draft() -> None:
     rows = pa.table({"id": ["a", "a", "b"], "age": [5, 6, 7], "ill": ["no", "yes", "no"], "street": ["x", "y", "z"]})
-    stated = Roles(target="ill", identifiers=["street"], person="id", rows_each_at_most=2, rows_at_most=10)
+    stated = ColumnRoles(target="ill", identifiers=["street"], person="id", rows_each_at_most=2, rows_at_most=10)
     made = draft_of(open_source(rows), roles=stated)
     schema = made.schema
     assert (schema.names, schema.target, schema.identifiers) == (("age", "ill"), "ill", ("street",))
     assert (schema.person, schema.rows_each_at_most, schema.rows_at_most) == ("id", 2, 10)
     assert made.comments["street"] == NEVER_PUBLISHED
     assert parse_schema(made.text()) == schema
-    replaced = draft_of(open_source(rows), roles=Roles(identifiers=["street", "id"], unit=Unit.REPLACE, rows=3)).schema
+    replaced = draft_of(
+        open_source(rows), roles=ColumnRoles(identifiers=["street", "id"], unit=Unit.REPLACE, rows=3)
+    ).schema
     assert (replaced.unit, replaced.rows, replaced.identifiers) == (Unit.REPLACE, 3, ("street", "id"))
     with pytest.raises(InputError, match="no column 'town'"):
-        draft_of(open_source(rows), roles=Roles(identifiers=["town"]))
+        draft_of(open_source(rows), roles=ColumnRoles(identifiers=["town"]))
 
 
 def test_objects_of_several_types_are_drafted_by_their_texts() -> None:

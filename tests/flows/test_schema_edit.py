@@ -17,7 +17,7 @@ from scumble.flows.schema_edit import (
     set_roles,
     state_reason,
 )
-from scumble.flows.schema_roles import Roles
+from scumble.flows.schema_roles import ColumnRoles
 from scumble.model.guarantee import Unit
 from scumble.model.taxonomy import Tree
 from scumble.model.taxonomy_edits import add_node
@@ -69,28 +69,28 @@ def test_an_identifier_becomes_an_attribute_and_back(path: Path) -> None:
     changed = set_domain_text(path, "name: full", "ordered: [a, b, c]")
     assert changed.identifiers == ()
     assert changed["name: full"].domain.labels == ("a", "b", "c")
-    again = set_roles(path, Roles(target="income", identifiers=["name: full"]))
+    again = set_roles(path, ColumnRoles(target="income", identifiers=["name: full"]))
     assert again.identifiers == ("name: full",)
 
 
 def test_roles(path: Path) -> None:
-    stated = Roles(target="job", identifiers=["income"], person="id", rows_each_at_most=3, rows_at_most=1000)
+    stated = ColumnRoles(target="job", identifiers=["income"], person="id", rows_each_at_most=3, rows_at_most=1000)
     changed = set_roles(path, stated)
     assert (changed.target, changed.identifiers, changed.person) == ("job", ("income",), "id")
     assert (changed.rows_each_at_most, changed.rows_at_most) == (3, 1000)
     with pytest.raises(InputError, match="has no domain"):
-        set_roles(path, Roles(target="income"))
+        set_roles(path, ColumnRoles(target="income"))
 
 
 def test_the_unit_of_privacy(path: Path) -> None:
-    changed = set_roles(path, Roles(target="income", unit=Unit.REPLACE, rows=120))
+    changed = set_roles(path, ColumnRoles(target="income", unit=Unit.REPLACE, rows=120))
     assert (changed.unit, changed.rows, changed.target) == (Unit.REPLACE, 120, "income")
-    assert set_roles(path, Roles(target="income")) == changed, "a unit that is not stated stays"
+    assert set_roles(path, ColumnRoles(target="income")) == changed, "a unit that is not stated stays"
     with pytest.raises(InputError, match="number of rows is public"):
-        set_roles(path, Roles(unit=Unit.REPLACE))
+        set_roles(path, ColumnRoles(unit=Unit.REPLACE))
     with pytest.raises(InputError, match="number of rows is private"):
-        Roles(unit=Unit.ADD_REMOVE, rows=120)
-    back = set_roles(path, Roles(target="income", unit=Unit.ADD_REMOVE))
+        ColumnRoles(unit=Unit.ADD_REMOVE, rows=120)
+    back = set_roles(path, ColumnRoles(target="income", unit=Unit.ADD_REMOVE))
     assert (back.unit, back.rows) == (Unit.ADD_REMOVE, None)
 
 

@@ -31,7 +31,7 @@ from scumble.studio.screens.publish import RELEASE
 from scumble.studio.screens.releases import PAGE_ROWS
 from scumble.studio.screens.start import create
 from scumble.studio.screens.table import ROLES
-from scumble.studio.server import Studio
+from scumble.studio.server import Studio, warm_up
 from scumble.studio.views import release_view
 
 PROJECT = "/projects/people-project"
@@ -276,6 +276,7 @@ def test_the_parts_fit_together(tmp_path: Path) -> None:
 
 
 def test_the_server_listens_on_the_loopback_alone(tmp_path: Path) -> None:
+    warm_up()
     with Studio.listening(tmp_path) as opened, Studio.listening(tmp_path) as other:
         assert opened.listener.getsockname()[0] == "127.0.0.1"
         assert opened.address.startswith(f"http://127.0.0.1:{opened.port}/?token=")

@@ -2,7 +2,10 @@
 
 import time
 from fractions import Fraction
+from io import BytesIO
 from pathlib import Path
+from threading import Event
+from zipfile import ZipFile
 
 import pyarrow as pa
 import pytest
@@ -10,10 +13,12 @@ from command_line import SCHEMA, people
 from studio_client import StudioClient
 
 from scumble.files.schema_file import parse_schema
+from scumble.flows.query import query
 from scumble.flows.release import release
 from scumble.model.guarantee import PureDP, Unit
 from scumble.model.plan import Plan
 from scumble.model.spend import Spend
+from scumble.studio import views
 from scumble.studio.projects import Workspace
 from scumble.studio.rounds import Round, rounds_of
 from scumble.studio.table_margins import table_margins
@@ -104,6 +109,31 @@ def test_releases_side_by_side_and_their_rounds(studio: StudioClient) -> None:
         assert charts.count("<li>") == 2, name
         assert charts.count("<svg") >= 2, name
         assert "not shown" not in charts, name
+    zipped = ZipFile(BytesIO(studio.get(f"{SCREEN}/releases/cells/zip").body))
+    assert zipped.testzip() is None
+    folder = studio.folder / "people-project" / "cells"
+    assert {name: zipped.read(name) for name in zipped.namelist()} == {
+        f"cells/{path.name}": path.read_bytes() for path in folder.iterdir()
+    }
     rounds = studio.get(f"{SCREEN}/releases/cells").text.partition("<h2>Rounds</h2>")[2].partition("</table>")[0]
     assert rounds.count('<td class="number">0.125</td><td class="soft">choose a split</td>') == rounds.count("-&gt;")
     assert rounds.count("-&gt;") in (1, 2)
+
+
+def test_a_question_is_answered_beside_the_page(studio: StudioClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the answer is computed, the page says so and asks again; a wrong question is explained at its field."""
+    finish = Event()
+    monkeypatch.setattr(views, "query", lambda *words, **options: finish.wait(60) and query(*words, **options))
+    address = f"{SCREEN}/releases/cells?where=age+%3C+50&by=income"
+    waiting = studio.get(address).text
+    assert "The release is being read for the answer" in waiting
+    assert f'hx-get="{SCREEN}/releases/cells?where=age' in waiting
+    assert '<noscript><meta http-equiv="refresh"' in waiting
+    finish.set()
+    until = time.monotonic() + 60
+    while "95 % interval" not in (shown := studio.get(address).text):
+        assert time.monotonic() < until
+    assert "being read for the answer" not in shown
+    while "wrong" not in (wrong := studio.get(f"{SCREEN}/releases/cells?where=height+%3C+50").text):
+        assert time.monotonic() < until
+    assert 'id="where-wrong"' in wrong

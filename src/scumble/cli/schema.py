@@ -14,7 +14,7 @@ from scumble.cli.schema_edit import (
     Person,
     RowsAtMost,
     RowsEach,
-    Target,
+    TargetColumn,
     UnitOfPrivacy,
     edit,
     roles,
@@ -31,7 +31,7 @@ from scumble.flows.draft import draft_of
 from scumble.flows.person_rows import PersonRows
 from scumble.flows.plan import refuse_doubtful
 from scumble.flows.row_proposals import proposal_heading, propose
-from scumble.flows.schema_roles import Roles
+from scumble.flows.schema_roles import ColumnRoles
 from scumble.model.schema import Attribute
 from scumble.model.taxonomy import Tree
 from scumble.sources import CSVSource, Dialect, check_columns, check_dialect, open_source, readings
@@ -46,7 +46,7 @@ schema_app.command()(roles)
 def draft(
     *,
     data: Annotated[str, typer.Argument(help=TABLE, show_default=False)],
-    target: Target = None,
+    target: TargetColumn = None,
     identifier: Identifiers = None,
     person: Person = None,
     rows_each_at_most: RowsEach = None,
@@ -58,7 +58,7 @@ def draft(
     dialect: Dialect,
 ) -> None:
     """Draft a schema from a table. Every domain in the draft is marked unconfirmed and must be edited."""
-    stated = Roles(
+    stated = ColumnRoles(
         target=target,
         identifiers=identifier or (),
         person=person,

@@ -11,7 +11,7 @@ from scumble.cli.options import Json, choice
 from scumble.cli.output import print_json, print_text
 from scumble.errors import InputError
 from scumble.flows.schema_edit import edit_domain, import_hierarchy, set_domain_text, set_roles, state_reason
-from scumble.flows.schema_roles import Roles
+from scumble.flows.schema_roles import ColumnRoles
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Schema
 from scumble.model.taxonomy import Tree
@@ -19,7 +19,7 @@ from scumble.model.taxonomy_edits import add_node, group_nodes, move_node, remov
 
 SchemaArgument = Annotated[Path, typer.Argument(help="The schema file.", show_default=False)]
 
-Target = Annotated[str | None, typer.Option("--target", help="The class to predict (default: none).")]
+TargetColumn = Annotated[str | None, typer.Option("--target", help="The class to predict (default: none).")]
 Identifiers = Annotated[
     list[str] | None, typer.Option("--identifier", help="A column that is never published (repeatable).")
 ]
@@ -104,7 +104,7 @@ def edit(
 def roles(
     *,
     schema: SchemaArgument,
-    target: Target = None,
+    target: TargetColumn = None,
     identifier: Identifiers = None,
     person: Person = None,
     rows_each_at_most: RowsEach = None,
@@ -117,7 +117,7 @@ def roles(
 
     The domain of a column that becomes an identifier or identifies persons is removed.
     """
-    stated = Roles(
+    stated = ColumnRoles(
         target=target,
         identifiers=identifier or (),
         person=person,

@@ -19,7 +19,7 @@ from scumble.files.schema_attribute import AttributePart, attribute_from
 from scumble.files.schema_draft import Draft
 from scumble.flows.column_guesses import ColumnTexts, Guess, guess_classes, guess_numbers, guess_texts
 from scumble.flows.id_columns import as_ids, names_ids
-from scumble.flows.schema_roles import Roles, with_roles
+from scumble.flows.schema_roles import ColumnRoles, with_roles
 from scumble.model.guarantee import Unit
 from scumble.model.raw_value import ValueKind, canonical
 from scumble.model.schema import PUBLISHED_COLUMNS, Attribute, Schema
@@ -29,12 +29,12 @@ NESTED = "Left out: lists or records, not single values. Split them into several
 NEVER_PUBLISHED = "Never published, as was stated for the draft."
 
 
-def draft_of(source: Source, target: str | None = None, *, roles: Roles | None = None) -> Draft:
+def draft_of(source: Source, target: str | None = None, *, roles: ColumnRoles | None = None) -> Draft:
     """A draft for anything that `release` reads. Columns of lists and records are left out.
 
     Columns that `roles` says are never published are not read. Its class is `target`.
     """
-    stated = Roles(target=target) if roles is None else roles
+    stated = ColumnRoles(target=target) if roles is None else roles
     names = source.columns()
     unknown = [name for name in stated.unpublished if name not in names]
     if unknown:

@@ -19,7 +19,7 @@ from scumble.files.replaced_file import replace_file
 from scumble.files.schema_attribute import REASON, AttributePart, attribute_from
 from scumble.files.schema_confirm import confirm_domains
 from scumble.files.schema_file import parse_schema, read_schema_text, schema_text
-from scumble.flows.schema_roles import Roles, with_roles
+from scumble.flows.schema_roles import ColumnRoles, with_roles
 from scumble.foreign.files import below
 from scumble.foreign.yaml_text import parse_yaml
 from scumble.model.domain import Domain
@@ -82,7 +82,7 @@ def state_reason(path: Path, attribute: str, reason: str) -> Schema:
     return _write(path, text, _with(schema, replace(schema[attribute], public_because=reason)))
 
 
-def set_roles(path: Path, roles: Roles) -> Schema:
+def set_roles(path: Path, roles: ColumnRoles) -> Schema:
     """State which column is the class, which are never published, which one identifies persons, and the unit."""
     schema, text = _read(path)
     return _write(path, text, with_roles(schema, roles, folder=path.parent, name=str(path)))

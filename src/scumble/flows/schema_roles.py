@@ -12,7 +12,7 @@ from scumble.model.schema import Schema
 
 
 @dataclass(frozen=True, kw_only=True)
-class Roles:
+class ColumnRoles:
     """Which column is the class, which are never published, which one identifies persons, and who is one unit.
 
     `rows` is the exact number of rows, which is public under `Unit.REPLACE` and only there. A `unit` that is None stays
@@ -40,7 +40,7 @@ class Roles:
         return (*dict.fromkeys([*self.identifiers, *([self.person] if self.person else [])]),)
 
 
-def with_roles(schema: Schema, roles: Roles, *, folder: Path | None = None, name: str = "the schema") -> Schema:
+def with_roles(schema: Schema, roles: ColumnRoles, *, folder: Path | None = None, name: str = "the schema") -> Schema:
     """A schema with other roles. Domains of columns that are not published any more are removed.
 
     A column that is no longer an identifier needs a domain: `set_domain` gives it one.

@@ -82,6 +82,7 @@ def show(request: Request) -> Response:
         here="releases",
         folder=folder,
         manifest=manifest,
+        finer=f"{Path(str(manifest.get('recommended'))).stem}.schema.yaml" in manifest["files"],
         plan=plan,
         rounds=rounds_of(plan, manifest.get("story", [])),
         cut=[_cut(each, schema.target) for each in schema.attributes],

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from scumble.errors import InputError
 from scumble.flows.schema_edit import set_roles
-from scumble.flows.schema_roles import Roles
+from scumble.flows.schema_roles import ColumnRoles
 from scumble.model.guarantee import Unit
 from scumble.model.schema import Attribute, Schema
 from scumble.studio.commands import dialect_words, line
@@ -104,7 +104,7 @@ def save(request: Request, fields: FormFields) -> Response:
     return redirect(project, "domains")
 
 
-def _roles(project: Project, chosen: Mapping[str, str], *, unit: Unit, **numbers: int | None) -> Roles:
+def _roles(project: Project, chosen: Mapping[str, str], *, unit: Unit, **numbers: int | None) -> ColumnRoles:
     """The choices of the form. Raises at its fields if they contradict each other."""
     names = {role: [name for name, each in chosen.items() if each == role] for role, _ in ROLES}
     with at_field("roles"):
@@ -113,7 +113,7 @@ def _roles(project: Project, chosen: Mapping[str, str], *, unit: Unit, **numbers
             raise InputError(f"Unknown role {unknown[0]!r}. Available: {', '.join(names)}.")
         target, person = _one_of(names["class"], "class"), _one_of(names["person"], "column of persons")
     numbers["rows_each_at_most"] = (numbers["rows_each_at_most"] or 1) if person else None
-    return Roles(
+    return ColumnRoles(
         target=_attribute_name(project.schema, target),
         identifiers=names["identifier"],
         person=person,
@@ -174,13 +174,13 @@ def _stated(project: Project, schema: Schema | None) -> dict[str, str]:
     return {"unit": facts.get("unit", Unit.ADD_REMOVE.value)} | {name: facts.get(name, "") for name in NUMBERS}
 
 
-def _draft_words(project: Project, roles: Roles) -> list[str]:
+def _draft_words(project: Project, roles: ColumnRoles) -> list[str]:
     run = project.run
     stated = _role_words(roles)
     return ["schema", "draft", run.data, *dialect_words(run), *stated, "--out", run.schema_path]
 
 
-def _role_words(roles: Roles) -> list[str]:
+def _role_words(roles: ColumnRoles) -> list[str]:
     words = [] if roles.target is None else ["--target", roles.target]
     words += [word for name in roles.identifiers for word in ("--identifier", name)]
     words += [] if roles.person is None else ["--person", roles.person]
