@@ -23,6 +23,7 @@ import peer_costs
 from engine_costs import COUNTING_TEXT, count, memory, spark
 from figures import Section
 from harness import MILLION, SMALL, Tables, log, shown
+from method_costs import method_costs, method_section
 from release_costs import by_rounds, speed, wide
 from scumble.errors import ScumbleError
 from start_up import start_up
@@ -86,11 +87,13 @@ def main() -> int:
     peaks, by_rows = memory(source, rows, options.large, options.work)
     on_spark = None if options.no_spark else spark(source, rows, options.repeats)
     peers = None if options.peers is None else peer_costs.costs(source, (SMALL, *rows), options.peers)
+    methods = method_section(method_costs(most=rows[-1], log=log))
     started = start_up(source.schema, options.repeats)
     sections = [
         Section(title="A release", figures=timed),
         Section(title="Counting", figures=counted, text=COUNTING_TEXT),
         *([Section(title="More attributes", figures=widened, text=WIDE_TEXT)] if widened else []),
+        methods,
         Section(title="Memory", figures=peaks),
         *([] if on_spark is None else [on_spark[0]]),
         *([] if peers is None else [Section(title="Peers", figures=peers[0], text=peers[1])]),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from scumble.demo.patients import patients_schema
+from scumble.methods import METHODS
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -41,6 +42,7 @@ def test_the_harness_runs_to_its_end(tmp_path: Path) -> None:
         "one-way tables over DuckDB's `GROUPING SETS` (3,000 rows)",
         "default mode, 1,000 rows (20 attributes)",
         "`scumble plan`",
+        *(f"`{method.name}`" for method in METHODS),
     ):
         assert what in figures
         assert what in done.stdout

@@ -83,7 +83,16 @@ def test_the_estimate_follows_the_pace() -> None:
     slow = TimeLeft(("as-fig5", "as-fig6"), request)
     slow.took("as-fig5", 10 * everything.CPU_SECONDS["as-fig5"][0] / 2)
     assert 5 < slow.left() / (everything.CPU_SECONDS["as-fig6"][0] / 2) < 10
-    assert set(everything.CPU_SECONDS) <= set(FIGURES)
+
+
+def test_every_figure_has_an_estimate_of_its_own() -> None:
+    assert set(everything.CPU_SECONDS) == set(FIGURES)
+    assert all(full >= quick > 0 for full, quick in everything.CPU_SECONDS.values())
+
+
+def test_make_reproduce_makes_every_figure() -> None:
+    makefile = (Path(__file__).parents[2] / "Makefile").read_text(encoding="utf-8")
+    assert "FIGURES ?= all\n" in makefile
 
 
 def test_the_command(tmp_path: Path, figures: Made, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,12 +4,14 @@ from pathlib import Path
 
 import numpy as np
 
+from scumble.flows.evaluate import training_sample
 from scumble.reproductions import FIGURES
 from scumble.reproductions.figure import Request
 from scumble.reproductions.joint.linking import (
     PATIENTS,
     VICTIM,
     allowed,
+    attacked_table,
     coded_patients,
     linking_figure,
     patients_schema,
@@ -47,10 +49,30 @@ def test_a_table_without_him_reveals_nothing_by_subtraction() -> None:
     assert success(made, schema, rows, knows_others=True) == 0.25
 
 
+def test_the_default_release_is_attacked_in_its_finest_table_that_fits() -> None:
+    """At a large epsilon his cell is found; the fine rows are used only if one of them could be his."""
+    schema = patients_schema()
+    rows = coded_patients(schema)
+    victim = rows[VICTIM].tolist()
+    used = set()
+    for _ in range(40):
+        made = released("diffgen", schema, rows, epsilon="100")
+        assert made.recommended == "fine"
+        table = attacked_table(made, schema, victim)
+        fine = training_sample(made, "fine")
+        alike = (fine.codes[:, :3] == rows[VICTIM][:3]).all(axis=1) & (fine.counts > 0)
+        assert (table == "fine") == bool(alike.any())
+        used.add(table)
+        if table == "fine":
+            assert votes(made, schema, victim).sum() == fine.counts[alike].sum()
+    assert used <= {"fine", "table"}
+
+
 def test_the_claims_of_the_figure(tmp_path: Path) -> None:
     assert FIGURES["joint-linking"] is linking_figure
     figure = linking_figure(Request(cache=tmp_path, runs=10))
     assert [claim.holds for claim in figure.claims] == [True, True, True, True]
     private = [row for row in figure.rows if row["epsilon"]]
     assert len(private) == 3
+    assert {row["release"] for row in private} == {f"diffgen, epsilon = {epsilon}" for epsilon in ("0.5", "1", "2")}
     assert allowed("2") > allowed("1") > allowed("0.5") > 0
