@@ -13,6 +13,8 @@ OTHERS = {
     BY_ACCURACY: "one owner, cells by `accuracy`; joint minus this",
     APART: "three owners apart; joint minus this",
 }
+FEWEST_SPLITS = 10
+"""A difference over fewer splits is printed without a verdict."""
 MEASURES = (("tree", "accuracy"), ("boosting", "accuracy"), ("boosting", "auc"))
 
 
@@ -54,5 +56,7 @@ def _mean(score: MeanScore) -> str:
 
 
 def _difference(found: Difference) -> str:
+    """The difference with its standard error. Few splits get no verdict: their standard errors are too uncertain."""
     mean, error = 100 * found.value.mean, 100 * (found.value.error or 0)
-    return f"{mean:+.2f} ({error:.2f}) {found.verdict}"
+    verdict = f" {found.verdict}" if found.value.number >= FEWEST_SPLITS else ""
+    return f"{mean:+.2f} ({error:.2f}){verdict}"

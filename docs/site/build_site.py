@@ -34,6 +34,7 @@ CONTENTS = {
         "zoo",
         "exploring-figures",
         "joint-figures",
+        "joint-paper",
         "diffgen-figures",
         "perturb-figures",
         "microaggregation-figures",
