@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -113,7 +114,7 @@ def picture(page: Page, name: str, *, until: str = "") -> None:
         box = page.locator(until).bounding_box() if until else None
         width = page.evaluate("innerWidth")
         clip: Any = None if box is None else {"x": 0, "y": 0, "width": width, "height": box["y"] + box["height"] + 24}
-        page.screenshot(path=Path(SCREENSHOTS) / f"{name}.png", full_page=True, clip=clip)
+        save(name, page.screenshot(full_page=True, clip=clip))
 
 
 def part(page: Page, selector: str, name: str) -> None:
@@ -121,13 +122,21 @@ def part(page: Page, selector: str, name: str) -> None:
     if SCREENSHOTS:
         ready(page)
         page.locator(selector).evaluate("part => { part.style.padding = '16px'; }")
-        page.locator(selector).screenshot(path=Path(SCREENSHOTS) / f"{name}.png")
+        save(name, page.locator(selector).screenshot())
+
+
+def save(name: str, taken: bytes) -> None:
+    """Write a picture with few colours, which are all that the pages have: a third of the bytes."""
+    from PIL import Image
+
+    assert SCREENSHOTS
+    Path(SCREENSHOTS).mkdir(parents=True, exist_ok=True)
+    few = Image.open(BytesIO(taken)).convert("RGB").quantize(64, dither=Image.Dither.NONE)
+    few.save(Path(SCREENSHOTS) / f"{name}.png", optimize=True)
 
 
 def ready(page: Page) -> None:
     """Wait for the page, and replace the folder that it shows."""
-    assert SCREENSHOTS
-    Path(SCREENSHOTS).mkdir(parents=True, exist_ok=True)
     page.wait_for_load_state()
     page.evaluate(NO_MACHINE_PATH)
     assert "/tmp" not in page.inner_text("body")
