@@ -182,7 +182,8 @@ def test_a_peer_gets_the_same_rows_and_is_judged_the_same(fake_peers: Callable[[
     assert {each.cpu_seconds for each in mine} == {7.5}
     assert [(each.classifier, each.accuracy, each.auc) for each in model] == [("own", 1.0, 1.0)] * 2
     for each in mine:
-        assert [each.one_way, each.one_way_binned, each.two_way, each.three_way] == pytest.approx([0, 0, 0, 0])
+        distances = [each.one_way, each.one_way_binned, each.two_way, each.three_way, each.associations, each.queries]
+        assert distances == pytest.approx([0] * 6)
     assert {each.one_way for each in (*raw, *model)} == {None}, "neither publishes a table"
     for each in model:
         assert each.balanced_accuracy == each.balanced_accuracy_weighted == 1.0
@@ -252,6 +253,8 @@ def test_independent_columns_are_exact_alone_and_lose_all_links() -> None:
     assert (found[0].one_way, found[0].one_way_binned) == (0.0, 0.0)
     assert found[0].two_way is not None and found[0].three_way is not None
     assert 0 < found[0].two_way < found[0].three_way
+    assert found[0].associations is not None and found[0].queries is not None
+    assert found[0].associations > 0 < found[0].queries
     assert found[1].two_way is not None and found[1].two_way > 0
 
 

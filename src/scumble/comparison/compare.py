@@ -48,6 +48,10 @@ class TrialOutcome:
     one_way_binned: float | None = None
     two_way: float | None = None
     three_way: float | None = None
+    associations: float | None = None
+    """The mean error of Cramer's V over all pairs of attributes."""
+    queries: float | None = None
+    """The mean error of the shares that answer random queries."""
     target: str = ""
     membership: float | None = None
     """Of this and the following attacks: success on training rows minus success on test rows; None if not attacked."""

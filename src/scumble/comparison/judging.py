@@ -1,6 +1,8 @@
 """Judges the published table of a contender: classifiers trained on it, and the distances of its margins."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,22 +11,29 @@ from scumble.auditing.attacks import WeightedRows, attack_table
 from scumble.comparison.trials import CodedTable
 from scumble.mining.benchmark.sample import Sample
 from scumble.mining.benchmark.scores import score
+from scumble.mining.fidelity.associations import association_error, associations
 from scumble.mining.fidelity.margins import BinnedTable, margin_distances
 from scumble.mining.fidelity.one_way import Columns, columns_of, one_way_distances
 from scumble.mining.fidelity.targets import target_of, target_scores
+from scumble.mining.fidelity.workload import RandomQuery, random_queries
 from scumble.model.schema import Schema
+from scumble.privacy.noise import simulation
 
 OWN = "own"
 """The classifier name for a contender that trains its own model instead of publishing a table."""
 JUDGE = (
     "scumble.mining.benchmark.scores",
+    "scumble.mining.fidelity.associations",
     "scumble.mining.fidelity.margins",
     "scumble.mining.fidelity.one_way",
     "scumble.mining.fidelity.targets",
+    "scumble.mining.fidelity.workload",
     "scumble.engines.memory",
 )
 """The modules that every score depends on besides the contender's own code."""
 WAYS = {2: "two_way", 3: "three_way"}
+QUERIES, QUERY_SEED = 200, 1
+"""The random queries of a schema: how many, and the fixed seed by which they are drawn."""
 
 
 ATTACKS = {
@@ -119,17 +128,47 @@ def attacks_on_table(
 def distances_of_table(sample: Sample, schema: Schema, train: CodedTable) -> dict[str, float]:
     """All distances of a published table from the training rows, by the names of the measures."""
     one_way = one_way_distances(sample, schema, train.columns, train.schema)
-    released = BinnedTable.of(columns_of(sample, schema), schema, train.schema, sample.weights)
-    found = margin_distances(released, _binned(train), train.schema.names, target=train.schema.target, ways=WAYS)
-    more = {WAYS[ways]: each.mean for ways, each in found.items()}
-    return {"one_way": one_way.full, "one_way_binned": one_way.binned, **more}
+    columns = columns_of(sample, schema)
+    released, true = BinnedTable.of(columns, schema, train.schema, sample.weights), _binned(train)
+    found = margin_distances(released, true, train.schema.names, target=train.schema.target, ways=WAYS)
+    counts = sample.counts.astype(np.float64)
+    errors = [
+        abs(query.share(columns, schema, train.schema, counts) - _share(query, train))
+        for query in _queries(train.schema)
+    ]
+    return {
+        "one_way": one_way.full,
+        "one_way_binned": one_way.binned,
+        **{WAYS[ways]: each.mean for ways, each in found.items()},
+        "associations": association_error(true, released, train.schema.names),
+        "queries": float(np.mean(errors)) if errors else 0.0,
+    }
 
 
 def links_lost(train: CodedTable) -> dict[str, float]:
     """The distances if all associations are lost and all distributions of single attributes are exact."""
-    true = _binned(train)
-    found = margin_distances(true, true, train.schema.names, target=train.schema.target, ways=WAYS)
-    return {WAYS[ways]: each.links_lost for ways, each in found.items()}
+    true, names = _binned(train), train.schema.names
+    found = margin_distances(true, true, names, target=train.schema.target, ways=WAYS)
+    errors = []
+    for query in _queries(train.schema):
+        alone = [_share(replace(query, conditions={name: query.conditions[name]}), train) for name in query.conditions]
+        errors.append(abs(prod(alone) - _share(query, train)))
+    lost = associations(true, names)[np.tril_indices(len(names), -1)]
+    return {
+        **{WAYS[ways]: each.links_lost for ways, each in found.items()},
+        "associations": float(lost.mean()) if len(lost) else 0.0,
+        "queries": float(np.mean(errors)) if errors else 0.0,
+    }
+
+
+def _queries(schema: Schema) -> list[RandomQuery]:
+    draw = simulation(QUERY_SEED)
+    return random_queries(schema, QUERIES, lambda below: int(draw.integers(below)))
+
+
+def _share(query: RandomQuery, train: CodedTable) -> float:
+    """The true share of the training rows that satisfies a query."""
+    return query.share(columns_by_name(train), train.schema, train.schema, np.ones(train.rows))
 
 
 def _binned(table: CodedTable) -> BinnedTable:

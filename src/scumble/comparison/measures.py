@@ -47,6 +47,12 @@ OF_TABLE = {
     "three_way": Measure(
         heading="three-way", axis="three-way distance in 20 bins, % (lower is better)", lower_is_better=True
     ),
+    "associations": Measure(
+        heading="associations", axis="mean error of Cramer's V, % (lower is better)", lower_is_better=True
+    ),
+    "queries": Measure(
+        heading="random queries", axis="mean error of random queries, % (lower is better)", lower_is_better=True
+    ),
 }
 
 
@@ -63,7 +69,10 @@ OF_TABLE |= OF_ATTACKS
 MAIN = ("accuracy", "balanced_accuracy", "auc")
 """The measures that stand in the first table of a comparison; the rest follow below it."""
 RARE_CLASSES = "Rare classes: balanced accuracy of class-weighted predictions, and recall of each class, in %"
-DISTANCES = "Distances of the published table's margins from those of the training rows, in % (lower is better)"
+DISTANCES = (
+    "Distances of the published table from the training rows: margins, associations (Cramer's V) and answers to random "
+    "queries, in % (lower is better)"
+)
 TARGETS = "Other attributes as the class"
 RISKS = (
     "Attacks: success on people in the table minus success on others, in percentage points (lower is better; near "

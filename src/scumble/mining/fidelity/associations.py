@@ -40,3 +40,10 @@ def associations(table: BinnedTable, names: Sequence[str]) -> Floats:
             margin = table.margin((names[one], names[other]))
             found[one, other] = found[other, one] = cramers_v(margin, table.total)
     return found
+
+
+def association_error(true: BinnedTable, released: BinnedTable, names: Sequence[str]) -> float:
+    """The mean absolute difference of Cramer's V over all pairs of attributes; 0 if there is no pair."""
+    pairs = np.tril_indices(len(names), -1)
+    differences = np.abs(associations(released, names) - associations(true, names))[pairs]
+    return float(differences.mean()) if len(differences) else 0.0
