@@ -283,3 +283,9 @@ def test_the_server_listens_on_the_loopback_alone(tmp_path: Path) -> None:
         assert len(opened.token) == 64
         assert opened.token != other.token
         assert opened.guarded.token == opened.token
+
+
+def test_the_documentation_links_every_picture() -> None:
+    docs = Path(__file__).resolve().parents[2] / "docs"
+    linked = set(re.findall(r"\(studio/([\w-]+\.png)\)", (docs / "studio.md").read_text("utf-8")))
+    assert linked == {path.name for path in (docs / "studio").glob("*.png")}
