@@ -64,7 +64,7 @@ docs: $(READY) ## the documentation site, into build/docs: warnings are errors, 
 	$(BIN)/python docs/site/build_site.py
 
 test-docs: docs ## all commands and snippets of README and docs, all examples, and the site; says what was not run and why
-	$(BIN)/python docs/site/commands.py --jobs $(WORKERS) $(TESTS)
+	$(BIN)/python docs/site/commands.py --jobs $(WORKERS) $(ARGS) $(TESTS)
 
 faults: $(READY) ## the same at every place, for hours; writes the table in docs/faults.md (resumes after an interruption)
 	PYTHONPATH=tests/support $(BIN)/python -m faults --every 1 --tallies tests/faults/tallies.json --page docs/faults.md $(ARGS)

@@ -19,6 +19,8 @@ from itertools import pairwise
 from pathlib import Path
 from textwrap import wrap
 
+from scumble.picture_style import PAPER, SOFT
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "scumble"
 PICTURE = ROOT / "docs" / "architecture.svg"
@@ -112,7 +114,9 @@ def picture(imports: Imports) -> str:
         parts += [_box(ENTRIES.get(room, room), texts[room], boxes[room]) for room in rooms]
         top += height + BETWEEN
     lines = [_arrow([boxes[item] for item in chain]) for chain in chains]
-    return "\n".join([HEAD.format(width=WIDTH, height=top - BETWEEN + MARGIN), *lines, *parts, "</svg>", ""])
+    return "\n".join(
+        [HEAD.format(paper=PAPER, soft=SOFT, width=WIDTH, height=top - BETWEEN + MARGIN), *lines, *parts, "</svg>", ""]
+    )
 
 
 def _layout(imports: Imports) -> tuple[list[list[str]], list[list[str]]]:
@@ -154,11 +158,11 @@ def _sentence(rooms: frozenset[str]) -> str:
 HEAD = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height:.0f}" font-family="sans-serif">
 <title>The rooms of scumble and their imports; each room imports only rooms below it</title>
 <defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
-<path d="M0 0 L8 4 L0 8 z" fill="#7a7f87"/></marker></defs>
-<rect width="{width}" height="{height:.0f}" fill="#ffffff"/>"""
+<path d="M0 0 L8 4 L0 8 z" fill="{soft}"/></marker></defs>
+<rect width="{width}" height="{height:.0f}" fill="{paper}"/>"""
 TITLE = '<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle" font-size="15" font-weight="bold">{text}</text>'
-SMALL = '<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle" font-size="10.5" fill="#57606a">{text}</text>'
-FRAME = '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="6" fill="#f3f6fa" stroke="#4a6fa5"/>'
+SMALL = '<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle" font-size="10.5" fill="' + SOFT + '">{text}</text>'
+FRAME = '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="6" fill="white" stroke="' + SOFT + '"/>'
 
 
 def _box(title: str, lines: list[str], box: Box) -> str:
@@ -181,7 +185,7 @@ def _arrow(chain: list[Box]) -> str:
         if (x, y, width, height) != chain[-1]:
             path += f" V{y + height:.1f}"
         at, down = middle, y + height
-    return f'<path d="{path}" fill="none" stroke="#7a7f87" stroke-width="1.2" marker-end="url(#head)"/>'
+    return f'<path d="{path}" fill="none" stroke="{SOFT}" stroke-width="1.2" marker-end="url(#head)"/>'
 
 
 def main() -> None:

@@ -4,7 +4,8 @@ What a page states about its code is described in `pages`. The code of a page ru
 ledger in it. Pages that begin with the demo share one run of it.
 
 What a command prints must be what the page shows, character by character unless the page states that it is noisy
-(`printed`). `python docs/site/commands.py --write PAGE...` runs pages and renews the output they show.
+(`printed`). `python docs/site/commands.py --write PAGE...` runs pages and renews the output they show;
+`--record docs/examples.md` writes there how much was run, what was not run and why.
 """
 
 import argparse
@@ -29,6 +30,8 @@ from printed import CUT, differences  # noqa: E402
 
 SECONDS = 300
 PROMPT = "$ "
+BEGIN, END = "<!-- begin: what was run -->", "<!-- end -->"
+"""Marks around what `--record` writes."""
 DEMO = "scumble demo --out demo"
 
 
@@ -195,7 +198,15 @@ def examples(root: Path = ROOT) -> list[Path]:
     return sorted((root / "examples").glob("*.py"))
 
 
-def run_all(paths: Sequence[Path], *, write: bool, jobs: int) -> int:
+def recorded(page: str, lines: Sequence[str]) -> str:
+    """The page with these lines between its marks. Raises `StalePageError` if it has none."""
+    begin, end = page.find(BEGIN), page.find(END)
+    if not 0 <= begin < end:
+        raise StalePageError(f"The page to record in has no {BEGIN} and {END}.")
+    return "\n".join([page[: begin + len(BEGIN)], *lines, page[end:]])
+
+
+def run_all(paths: Sequence[Path], *, write: bool, jobs: int, record: Path | None = None) -> int:
     """Run pages and examples, some at a time, print what was run and what was not; returns the exit code."""
     failures: list[str] = []
 
@@ -223,14 +234,24 @@ def run_all(paths: Sequence[Path], *, write: bool, jobs: int) -> int:
         with ThreadPoolExecutor(jobs) as pool:
             counts = list(pool.map(run, range(len(paths)), paths))
         links = assemble(ROOT, Path(place) / "site")
+    scripts = sum(path.suffix == ".py" for path in paths)
+    total = (
+        f"{sum(counts) - scripts} commands and snippets of {len(paths) - scripts} pages and {scripts} examples "
+        f"were run; {links} links were checked; {len(failures)} failed."
+    )
     if not failures:
         left = [block for path in paths if path.suffix == ".md" for block in blocks(path) if block.reason]
         print(f"\nNot run ({len(left)} blocks):", *(f"  {block.place}: {block.reason}" for block in left), sep="\n")
-    scripts = sum(path.suffix == ".py" for path in paths)
-    print(
-        f"\n{sum(counts) - scripts} commands and snippets of {len(paths) - scripts} pages and {scripts} examples "
-        f"were run; {links} links were checked; {len(failures)} failed."
-    )
+        if record is not None:
+            lines = [
+                total,
+                "",
+                f"Not run, {len(left)} blocks:",
+                "",
+                *(f"- `{each.page}`: {each.reason}" for each in left),
+            ]
+            record.write_text(recorded(record.read_text("utf-8"), lines), encoding="utf-8")
+    print(f"\n{total}")
     print(*failures, sep="\n\n", file=sys.stderr)
     return 1 if failures else 0
 
@@ -240,9 +261,10 @@ def main() -> int:
     reader.add_argument("pages", nargs="*", type=Path, help="pages or examples (default: all)")
     reader.add_argument("--write", action="store_true", help="renew the output that the pages show")
     reader.add_argument("--jobs", type=int, default=1, help="how many pages run at a time")
+    reader.add_argument("--record", type=Path, help="a page in which the figures of this run are written")
     given = reader.parse_args()
     chosen = [path.resolve() for path in given.pages] or [*examples(), *pages()]
-    return run_all(chosen, write=given.write, jobs=given.jobs)
+    return run_all(chosen, write=given.write, jobs=given.jobs, record=given.record)
 
 
 if __name__ == "__main__":

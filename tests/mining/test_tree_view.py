@@ -1,6 +1,7 @@
 """Trees as text and as drawings: sets follow the path, nothing is cut off without a word, and pages have a width."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -93,3 +94,14 @@ def test_names_are_no_formulas(tmp_path: Path) -> None:
     odd = model([0, LEAF, LEAF], [1, 0, 0], [1, LEAF, LEAF], [2, LEAF, LEAF], jobs=("$1", "$2", "<b>"))
     draw_tree(odd, tmp_path / "tree.svg")
     assert "$1" in (tmp_path / "tree.svg").read_text("utf-8")
+
+
+def test_a_drawing_says_what_it_predicts_and_how_to_read_it(tmp_path: Path) -> None:
+    large = replace(complete(7), target="readmitted")
+    draw_tree(large, tmp_path / "tree.svg")
+    drawn = (tmp_path / "tree.svg").read_text("utf-8")
+    assert "A tree that predicts readmitted: 128 leaves" in drawn
+    assert "A dashed box stands for leaves" in drawn
+    draw_tree(complete(0), tmp_path / "leaf.svg")
+    small = (tmp_path / "leaf.svg").read_text("utf-8")
+    assert "A tree: 1 leaf" in small and "dashed" not in small

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import DEMO, Demo, StalePageError, run_example, run_page
+from commands import BEGIN, DEMO, END, Demo, StalePageError, recorded, run_all, run_example, run_page
 from pages import ROOT, UnmarkedCodeError, blocks, pages
 
 
@@ -162,6 +162,18 @@ def test_the_program_counts_what_was_run_and_lists_what_was_not(tmp_path: Path) 
     assert "Not run (1 blocks):\n  docs/zoo.md:" in done.stdout and "takes hours" in done.stdout
     assert "0 commands and snippets of 1 pages and 0 examples were run; " in done.stdout
     assert " links were checked; 0 failed." in done.stdout
+
+
+def test_the_figures_of_a_run_are_written_between_the_marks_of_a_page(tmp_path: Path) -> None:
+    page = tmp_path / "record.md"
+    page.write_text(f"# R\n\n{BEGIN}\nold\n{END}\n\nafter\n")
+    assert run_all([ROOT / "docs" / "zoo.md"], write=False, jobs=1, record=page) == 0
+    lines = page.read_text().splitlines()
+    assert lines[3].startswith("0 commands and snippets of 1 pages and 0 examples were run; ")
+    assert lines[5:8:2] == ["Not run, 1 blocks:", "- `docs/zoo.md`: takes hours"]
+    assert lines[-3:] == [END, "", "after"] and "old" not in lines
+    with pytest.raises(StalePageError, match="has no"):
+        recorded("# R\n", [])
 
 
 def test_every_block_of_our_pages_is_run_or_says_why_not() -> None:

@@ -6,6 +6,7 @@ The same data always gives the same file. matplotlib is slow to import, so only 
 
 from scumble.charts.description import Bar, BarChart, BarPanel, Chart, Panel, Point, ReferenceLine, Series
 from scumble.charts.drawing import write_bars, write_svg
+from scumble.charts.lines import is_cut
 
 __all__ = [
     "Bar",
@@ -16,6 +17,7 @@ __all__ = [
     "Point",
     "ReferenceLine",
     "Series",
+    "is_cut",
     "write_bars",
     "write_svg",
 ]

@@ -57,10 +57,18 @@ class Panel:
     """Whether the y axis starts at zero, as it should for amounts."""
     numbered: bool = False
     """Whether x is a number without magnitude (an identifier): its points stand side by side and are not joined."""
+    led_by: str = ""
+    """The label of the series that sets the range of y, if one does. Peaks of the others are cut off there, and their
+    values are written beside them."""
 
     @property
     def labels(self) -> tuple[str, ...]:
         return tuple(series.label for series in self.series)
+
+    @property
+    def most(self) -> float | None:
+        """The largest value that there can be, if the label of y says so: an accuracy in % is at most 100."""
+        return 100.0 if "accuracy" in self.y_label and "%" in self.y_label else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,8 @@ LONGEST_LINE = 36
 """Characters of the y axis' label in a line: a longer one would be longer than the axis."""
 MARGIN = 0.05
 """The room beside the first and the last point, as a share of the range of x."""
+PEAK = 2.0
+"""How many times higher than the series that leads another one may be."""
 APART, SIDE_BY_SIDE = 2.0, 7.0
 """How far, in points, neighbouring series are moved apart, if they have intervals, and if x is an identifier."""
 
@@ -37,7 +39,7 @@ def draw_lines(
         look = looks[series.label]
         if panel.numbered:  # nothing lies on anything
             look = replace(look, line_width=0.0, marker_size=LARGEST)
-        handles[series.label] = _draw_series(axes, series, look, moved)
+        handles[series.label] = _draw_series(axes, series, look, moved, clipped=bool(panel.led_by))
     for line in panel.reference_lines:
         dashed = references[line.label]
         handles[line.label] = axes.axhline(
@@ -45,6 +47,7 @@ def draw_lines(
         )
     _set_x_axis(axes, panel)
     axes.set_ylim(window(panel))
+    _write_cut_peaks(axes, panel, looks)
     axes.set(xlabel=panel.x_label, ylabel=fill(panel.y_label, LONGEST_LINE))
     axes.set_title(panel.title, parse_math=False)
     axes.grid(axis="y" if panel.numbered else "both")
@@ -80,7 +83,7 @@ def _moved(axes: "Axes", points: float) -> "Transform":
     return axes.transData + ScaledTranslation(points / 72, 0, figure.dpi_scale_trans)
 
 
-def _draw_series(axes: "Axes", series: Series, look: Look, moved: "Transform") -> "Artist":
+def _draw_series(axes: "Axes", series: Series, look: Look, moved: "Transform", *, clipped: bool) -> "Artist":
     points = sorted(series.points, key=lambda point: point.x)
     xs = [point.x for point in points]
     (handle,) = axes.plot(
@@ -92,6 +95,7 @@ def _draw_series(axes: "Axes", series: Series, look: Look, moved: "Transform") -
         linewidth=look.line_width if series.joined else 0,
         transform=moved,
         zorder=2 + look.place / 100,
+        clip_on=clipped,  # otherwise a marker at the end of the axis is whole
     )
     for point in points:
         if point.text:
@@ -122,12 +126,47 @@ def _interval(point: Point) -> tuple[float, float]:
 def window(panel: Panel) -> tuple[float, float]:
     """The range of the y axis: all lines in full, and intervals up to half the lines' span beyond them.
 
-    The interval of a mean of two values is so wide that showing it in full would flatten the lines.
+    The interval of a mean of two values is so wide that showing it in full would flatten the lines. So would the peaks
+    of other series beside the one that leads, if they are more than twice as high.
     """
-    middle = [point.y for series in panel.series for point in series.points]
+    leading = [series for series in panel.series if panel.led_by in ("", series.label)]
+    middle = [point.y for series in leading for point in series.points]
     middle += [line.y for line in panel.reference_lines]
-    ends = [end for series in panel.series for point in series.points for end in _interval(point)]
+    highest = max(point.y for series in panel.series for point in series.points) if panel.led_by else max(middle)
+    if highest <= PEAK * max(middle):
+        leading = list(panel.series)
+        middle += [point.y for series in leading for point in series.points]
+    ends = [end for series in leading for point in series.points for end in _interval(point)]
     low, high = min(middle), max(middle)
     span = max(high - low, 1e-3 * max(abs(low), abs(high), 1e-9))
     bottom, top = max(min([low, *ends]), low - span / 2), min(max([high, *ends]), high + span / 2)
-    return 0.0 if panel.from_zero else bottom - span / 20, top + span / 20
+    top += high / 3 if highest > high else span / 20  # room for the words about a peak
+    if panel.most is not None:
+        top = min(top, max(panel.most, high))
+    return 0.0 if panel.from_zero else bottom - span / 20, top
+
+
+def is_cut(panel: Panel) -> bool:
+    """Whether a peak of some series leaves the axes."""
+    top = window(panel)[1]
+    return bool(panel.led_by) and any(point.y > top for series in panel.series for point in series.points)
+
+
+def _write_cut_peaks(axes: "Axes", panel: Panel, looks: Mapping[str, Look]) -> None:
+    """Beside each peak that leaves the axes, in the colour of its series: how high it is."""
+    top = axes.get_ylim()[1]
+    for series in panel.series if panel.led_by else ():
+        heights = [0.0, *(point.y for point in series.points), 0.0]
+        for place, point in enumerate(series.points):
+            if point.y > top and point.y == max(heights[place : place + 3]):
+                left = point.x > sum(axes.get_xlim()) / 2
+                axes.annotate(
+                    f"↑ {point.y:.2g}",
+                    (point.x, top),
+                    (-4 if left else 4, -3),
+                    textcoords="offset points",
+                    ha="right" if left else "left",
+                    va="top",
+                    fontsize=7.5,
+                    color=looks[series.label].colour,
+                )

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from scumble.charts import BarPanel, Chart, Panel, Point, Series, write_svg
+from scumble.charts import BarPanel, Chart, Panel, Point, Series, is_cut, write_svg
 from scumble.engines.arrow_values import distinct_values, python_values, read_texts
 from scumble.engines.number_columns import read_numbers
 from scumble.errors import InputError
@@ -103,9 +103,13 @@ def write_distributions(
     return found
 
 
+CUT_PEAKS = "Arrows: noise collects randomized values at the ends of a range, higher than the axis reaches."
+
+
 def _chart(found: "list[Distribution]") -> Chart:
     panels = tuple(_panel(each) for each in found if each.group is None)
-    return Chart(title="Reconstructed distributions", panels=panels)
+    cut = any(isinstance(panel, Panel) and is_cut(panel) for panel in panels)
+    return Chart(title="Reconstructed distributions", panels=panels, note=CUT_PEAKS if cut else "")
 
 
 def _panel(each: "Distribution") -> Panel | BarPanel:
@@ -121,6 +125,7 @@ def _panel(each: "Distribution") -> Panel | BarPanel:
         y_label="density",
         series=tuple(Series(label=kind, points=_points(h)) for kind, h in each.histograms.items()),
         from_zero=True,
+        led_by="reconstructed",
     )
 
 

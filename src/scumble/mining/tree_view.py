@@ -1,9 +1,9 @@
 """A trained tree as text, and as an SVG drawing."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import wrap
+from textwrap import fill, wrap
 
 import numpy as np
 
@@ -17,6 +17,8 @@ LINE_WIDTH, MOST_LINES = 26, 3
 """Characters of a line, and lines, of a test in the drawing."""
 LEVEL_WIDTH, ROW_HEIGHT = 2.3, 0.55
 """Inches between the levels, and between two boxes at the end of branches."""
+CHARACTERS, LINE_HEIGHT, TITLE_SIZE = 11, 0.2, 10
+"""Of the words above the tree: characters for each inch, inches of a line, points of the title."""
 COLOURS = ("#BBDDF0", "#F9D5BC", "#BFE3D6", "#EFD6E3", "#F8E3B0", "#D6ECF8", "#D9D9D9", "#E0D5BE")
 """The palette of `charts`, lightened so that black text on it is readable."""
 
@@ -147,12 +149,22 @@ def draw_tree(model: TreeModel, path: Path, *, deepest: int = DEEPEST) -> None:
     boxes = _all(root)
     levels, rows = max(box.level for box in boxes) + 1, int(max(box.row for box in boxes)) + 1
     with mpl.rc_context(SETTINGS):
-        figure = Figure(figsize=(LEVEL_WIDTH * levels, ROW_HEIGHT * (rows + 1)))
+        words = [
+            fill(line, int(CHARACTERS * LEVEL_WIDTH * levels)) for line in (tree_title(model), tree_caption(boxes))
+        ]
+        above = 1 + sum(text.count("\n") + 1 for text in words)
+        figure = Figure(figsize=(LEVEL_WIDTH * levels, ROW_HEIGHT * (rows + 1) + LINE_HEIGHT * above))
         FigureCanvasSVG(figure)
-        axes = figure.add_axes((0, 0, 1, 1))
+        height = figure.get_figheight()
+        axes = figure.add_axes((0, 0, 1, 1 - LINE_HEIGHT * above / height))
         axes.set_axis_off()
         axes.set_xlim(-0.5, levels - 0.5)
         axes.set_ylim(-rows, 1)
+        place = 1 - LINE_HEIGHT / 2 / height
+        title = figure.text(0.5, place, words[0], ha="center", va="top", fontweight="bold", parse_math=False)
+        title.set_fontsize(TITLE_SIZE)
+        place -= LINE_HEIGHT * (words[0].count("\n") + 1) / height
+        figure.text(0.5, place, words[1], ha="center", va="top", fontsize=7.5, color=SOFT, parse_math=False)
         for box in boxes:
             for child, answer in zip(box.children, ("yes", "no"), strict=False):
                 axes.plot([box.level, child.level], [-box.row, -child.row], color=SOFT, linewidth=0.8, zorder=1)
@@ -178,6 +190,19 @@ def draw_tree(model: TreeModel, path: Path, *, deepest: int = DEEPEST) -> None:
                 parse_math=False,
             )
         figure.savefig(path, format="svg", metadata={"Date": None, "Creator": "scumble"})
+
+
+def tree_title(model: TreeModel) -> str:
+    """What the tree predicts, and how large it is."""
+    leaves = _leaves_below(model, 0)
+    purpose = f" that predicts {model.target}" if model.target else ""
+    return f"A tree{purpose}: {leaves:,} {'leaf' if leaves == 1 else 'leaves'}"
+
+
+def tree_caption(boxes: Sequence[DrawnNode]) -> str:
+    """How to read what is drawn."""
+    dashed = " A dashed box stands for leaves that are not drawn." if any(box.below for box in boxes) else ""
+    return f"From left to right; the colour of a box is that of its class.{dashed}"
 
 
 def _all(box: DrawnNode) -> list[DrawnNode]:
