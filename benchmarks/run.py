@@ -11,9 +11,11 @@ makes this run the kept one.
 
 import argparse
 import json
+import subprocess
 import sys
 import tempfile
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import counting
@@ -35,6 +37,13 @@ KEPT = ROOT / "benchmarks" / "results" / "bench.json"
 WIDE_TEXT = """\
 The attributes are repeated under other names. Tables of 50 and 200 attributes were not measured with more
 rows."""
+
+
+def measured_at() -> str:
+    """The commit and the day, so that a reader of the page can tell how old it is."""
+    command = ["git", "describe", "--always", "--dirty"]
+    commit = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+    return f"Measured on {datetime.now(UTC):%d %B %Y}, commit {commit or 'unknown'}."
 
 
 def arguments() -> argparse.Namespace:
@@ -122,7 +131,7 @@ def main() -> int:
         growth.draw(picture, by_rows, by_attributes, curves, {f"{shown(rows[-1])}, one thread": by_cells})
         sections.append(Section(title="Growth", figures=[], picture=picture.name))
         kept = kept_section(page.read_text("utf-8")) if page.exists() else ""
-        text = figures.page(sections, f"Medians of {options.repeats} runs. {left_out(options)}")
+        text = figures.page(sections, f"Medians of {options.repeats} runs. {measured_at()} {left_out(options)}")
         page.write_text(text + kept, encoding="utf-8")
     return figures.exit_code(found)
 

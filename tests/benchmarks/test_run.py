@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,7 @@ def test_the_harness_runs_to_its_end(tmp_path: Path) -> None:
     run = [sys.executable, "-W", "error", str(BENCHMARKS / "run.py"), *options, *places]
     done = subprocess.run(run, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    assert re.search(r"Measured on \d\d \w+ \d{4}, commit \S+\. ", (tmp_path / "page.md").read_text(encoding="utf-8"))
     results = json.loads((tmp_path / "work" / "results.json").read_text(encoding="utf-8"))
     figures = {figure["what"]: figure for figure in results["figures"]}
     assert all(figure["measured"] > 0 and figure["limit"] is None for figure in figures.values())
