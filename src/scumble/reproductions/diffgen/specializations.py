@@ -22,8 +22,9 @@ from scumble.comparison.summary import Mean
 from scumble.comparison.tables import digest_of_table
 from scumble.comparison.trials import release_of, scores_of_release
 from scumble.methods import method_named
+from scumble.mining.benchmark.scores import majority_accuracy
 from scumble.model.release import Release
-from scumble.reproductions.diffgen.accuracy import CLASSIFIER, adult_split, majority_accuracy
+from scumble.reproductions.diffgen.accuracy import CLASSIFIER, adult_split
 from scumble.reproductions.diffgen.significance import LEVEL, mean_above
 from scumble.reproductions.figure import Claim, Figure, Request
 
