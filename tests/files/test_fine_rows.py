@@ -74,7 +74,7 @@ def test_fine_rows_come_back_from_their_folder_and_verify(scratch: Path, release
         f"fine.csv has {4 * int(release.count.sum()):,} rows within fine.schema.yaml, in the proportions of counts.csv"
     )
     assert rows in passed
-    assert "detail.json is a JSON object" in passed
+    assert "detail.json fits the published schema" in passed
 
 
 def test_without_rows_counts_and_documents_stay(scratch: Path) -> None:

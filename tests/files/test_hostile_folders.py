@@ -20,6 +20,7 @@ from hostile_folders import (
     reseal,
     stated,
     text,
+    use,
 )
 
 import scumble
@@ -159,6 +160,56 @@ def test_a_schema_of_a_noise_model_reads_no_file_of_the_working_folder(
     in_document("noise.json", "schema", "attributes", "job", value=named)(tmp_path / "blurred")
     monkeypatch.chdir(made)
     assert "must be complete" in refused(lambda: noise_of(tmp_path / "blurred"))
+
+
+ODD = (None, -1, "x", [[1], {}], 10**300, 1e300, {"a": [1]})
+USED: list[tuple[str, str, Change]] = [
+    *(
+        (kind, f"{name} {number}", stated(name, value=value))
+        for kind in ("cells", "records")
+        for name in ("method", "parameters", "files", "recommended", "documents")
+        for number, value in enumerate(ODD)
+    ),
+    *(
+        ("cells", f"{name} {number}", stated(name, value=value))
+        for name in ("resolution", "variance", "rounding", "cells_at_most", "unit", "receipt", "story", "notes", "kind")
+        for number, value in enumerate(ODD)
+    ),
+    *(
+        ("records", f"{place[-1]} {number}", in_document("tables.json", *place, value=value))
+        for place in (
+            *(("noise",), ("format",), ("tables",), ("inferred",), ("tables", 0)),
+            *(("tables", 0, name) for name in ("attributes", "bins", "unit", "terms", "counts", "variance")),
+        )
+        for number, value in enumerate(ODD)
+    ),
+    *(
+        ("cells", f"detail {place[-1]} {number}", in_document("detail.json", *place, value=value))
+        for place in (("measured",), ("noise",), ("measured", 0), ("measured", 0, "deviation"), ("class totals",))
+        for number, value in enumerate(ODD)
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "change"), [(k, c) for k, _, c in USED], ids=[f"{k}: {n}" for k, n, _ in USED])
+def test_a_changed_folder_is_used_or_refused_in_a_sentence(
+    made: Path, tmp_path: Path, kind: str, change: Change
+) -> None:
+    """Whoever loads, shows, queries or exports a folder without verifying it first gets an answer or a sentence."""
+    folder = tmp_path / kind
+    shutil.copytree(made / kind, folder)
+    change(folder)
+    began = time.monotonic()
+    with suppress(ScumbleError):
+        use(folder, tmp_path)
+    assert time.monotonic() - began < SECONDS
+
+
+@pytest.mark.parametrize("name", ["release.json", "tables.json"])
+def test_half_a_pair_of_surrogates_is_refused(made: Path, tmp_path: Path, name: str) -> None:
+    shutil.copytree(made / "records", tmp_path / "records")
+    edited(name, "{", '{"odd": "\\ud800",')(tmp_path / "records")
+    refused(lambda: scumble.load_release(tmp_path / "records"))
 
 
 MODELS: list[Change] = [

@@ -45,7 +45,7 @@ def test_a_signed_release_is_verified_with_the_public_key(made: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        stated("method", value="another"),
+        stated("story", value=["another"]),
         in_document("signature.json", "signature", value="00" * 64),
         in_document("signature.json", "signature", value="0"),
         in_document("signature.json", "signature", value=3),

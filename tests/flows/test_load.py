@@ -110,7 +110,7 @@ def test_missing_and_negative_numbers_are_published_and_verified(folders: dict[s
         unit=records.schema.unit,
     )
     columns = {"balance": np.array([-4.0, np.nan, -2.0])}
-    write_release(replace(records, schema=schema, columns=columns), tmp_path, {})
+    write_release(replace(records, schema=schema, columns=columns, documents={}), tmp_path, {})
     assert "\N{MINUS SIGN}3.00</td>" in (tmp_path / "report.html").read_text("utf-8")
     assert "3 records, all within schema.yaml" in verify_folder(tmp_path)[-1]
     again = load_records(tmp_path)

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import scumble
+from scumble.errors import ScumbleError
 from scumble.files.release_folder import manifest_hash, manifest_text
 
 Change = Callable[[Path], None]
@@ -92,3 +94,37 @@ def alias_bomb(levels: int = 11) -> str:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, levels)]
     return "\n".join(lines) + "\n"
+
+
+def use(folder: Path, out: Path) -> None:
+    """Do with a release folder what receivers do: load and show it, ask questions, and export its table.
+
+    A hostile folder may be refused at every step, with a `ScumbleError`, and the first one is raised in the end.
+    """
+    problems: list[ScumbleError] = []
+
+    def attempt(step: Callable[[], object]) -> Any:
+        try:
+            return step()
+        except ScumbleError as error:
+            problems.append(error)
+            return None
+
+    release = attempt(lambda: scumble.load_release(folder))
+    if release is None:
+        raise problems[0]
+    assert repr(release)
+    assert str(release)
+    attempt(lambda: scumble.query(release))
+    first = release.schema.names[0]
+    attempt(lambda: scumble.query(release, by=first))
+    attempt(lambda: scumble.query(release, mean=first))
+    for ending in ("csv", "parquet"):
+        attempt(lambda ending=ending: _exported(folder, out / f"out.{ending}"))
+    if problems:
+        raise problems[0]
+
+
+def _exported(folder: Path, out: Path) -> None:
+    scumble.export(folder, out)
+    out.unlink()

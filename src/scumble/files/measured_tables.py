@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from scumble.errors import InputError
-from scumble.model.measured_tables import AttributeBins, Inference, MeasuredTable, NoiseKind
+from scumble.model.measured_tables import LARGEST_UNIT, AttributeBins, Inference, MeasuredTable, NoiseKind
 from scumble.model.release import CellRelease
 from scumble.model.schema import Schema
 from scumble.model.transforms.reading import read_transform
@@ -26,14 +26,20 @@ def cells_table(release: CellRelease) -> MeasuredTable:
     names = [attribute.name for attribute in schema.predictors]
     names += [] if schema.target is None else [schema.target]
     bins = tuple(AttributeBins.of_domain(name, schema[name].domain) for name in names)
-    return MeasuredTable(
-        name="cells",
-        bins=bins,
-        counts=release.measured.reshape([each.size for each in bins]) / release.resolution,
-        kind=NoiseKind.LAPLACE,
-        variance=release.variance,
-        unit=release.resolution,
+    (table,) = _read(
+        "release",
+        lambda: [
+            MeasuredTable(
+                name="cells",
+                bins=bins,
+                counts=release.measured.reshape([each.size for each in bins]) / release.resolution,
+                kind=NoiseKind.LAPLACE,
+                variance=release.variance,
+                unit=release.resolution,
+            )
+        ],
     )
+    return table
 
 
 def listed_tables(documents: Mapping[str, Mapping[str, Any]], schema: Schema) -> tuple[MeasuredTable, ...]:
@@ -100,19 +106,22 @@ def _inferred(entry: Mapping[str, Any], noise: str, schema: Schema, *, source: s
 
 
 def _at_least_one(number: object, name: str) -> int:
-    if not isinstance(number, int) or number < 1:
-        raise ValueError(f"`{name}` is not a whole number above zero")
+    if type(number) is not int or not 1 <= number <= LARGEST_UNIT:
+        raise ValueError(f"`{name}` is not a whole number from 1 to 2^31")
     return number
 
 
 def detail_tables(documents: Mapping[str, Mapping[str, Any]], schema: Schema) -> tuple[MeasuredTable, ...]:
     """The class tables and value counts of the document `detail`. Entries without a stated deviation are left out."""
     document = documents.get("detail", {})
-    noise = NoiseKind(document.get("noise", NoiseKind.LAPLACE))
-    entries = [each for each in document.get("measured", ()) if isinstance(each, dict) and "deviation" in each]
     return _read(
         "detail",
-        lambda: [table for entry in entries for table in _of_detail(entry, noise, schema)],
+        lambda: [
+            table
+            for entry in document.get("measured", ())
+            if isinstance(entry, dict) and "deviation" in entry
+            for table in _of_detail(entry, NoiseKind(document.get("noise", NoiseKind.LAPLACE)), schema)
+        ],
     )
 
 
@@ -147,7 +156,7 @@ def _of_detail(entry: Mapping[str, Any], noise: NoiseKind, schema: Schema) -> It
 def _read(name: str, read: Callable[[], list[MeasuredTable]]) -> tuple[MeasuredTable, ...]:
     try:
         return tuple(read())
-    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         raise InputError(
             f"{name}.json does not describe measured tables: {error!r}. Ask for the release again."
         ) from error

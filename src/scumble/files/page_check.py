@@ -34,8 +34,7 @@ def check_pages(folder: Path, read: Release | None = None) -> list[str]:
     if not kind_of(release).has_all_rows(manifest["files"]):
         return [f"{NOT_CHECKED}report.html and README.md, which describe rows that the folder does not contain"]
     try:
-        rendered = _rendered(release, manifest)
-        for name, page in rendered.items():
+        for name, page in rendered(release, manifest).items():
             if read_text(folder / name, most=LARGEST_DOCUMENT) != page:
                 raise CheckError(f"{name} does not say what the data of the folder say. Do not trust this folder.")
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, OSError, TemplateError) as error:
@@ -43,7 +42,8 @@ def check_pages(folder: Path, read: Release | None = None) -> list[str]:
     return ["report.html and README.md say what the data of the folder say"]
 
 
-def _rendered(release: Release, manifest: Mapping[str, Any]) -> dict[str, str]:
+def rendered(release: Release, manifest: Mapping[str, Any]) -> dict[str, str]:
+    """The pages and descriptions that the installed version writes for a release, by the name of the file."""
     recommended = manifest["recommended"]
     described = descriptions(release, recommended, table_hashes(manifest["files"]))
     return {

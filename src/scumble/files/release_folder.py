@@ -6,7 +6,7 @@ no duration and no seed. This module handles what all kinds of release share; `s
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,39 @@ from scumble.model.schema import Schema
 from scumble.sources.source import RowProgress
 
 FORMAT = "release/1"
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= LONGEST_TEXT
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+def _are_named(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _are_hashes(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_is_text, value.values()))
+
+
+LONGEST_TEXT = 100_000
+"""Characters of one text in release.json."""
+ENTRIES: Mapping[str, Callable[[Any], bool]] = {
+    "guarantee": _are_named,
+    "method": _is_text,
+    "parameters": _are_named,
+    "kind": _is_text,
+    "recommended": _is_text,
+    "notes": _are_texts,
+    "story": _are_texts,
+    "classes": _are_texts,
+    "receipt": _are_named,
+    "files": _are_hashes,
+}
+"""The entries that all releases have, and what each must be. Every reader gets them through `read_manifest`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +153,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise InputError(f"{folder / 'release.json'} cannot be read: {error}. Ask for the release again.") from error
     if not isinstance(manifest, dict) or manifest.get("scumble") != FORMAT:
         raise InputError(f"{folder / 'release.json'} does not have the format {FORMAT}. Use the version that wrote it.")
+    for name, entry in ENTRIES.items():
+        if not entry(manifest.get(name)):
+            raise _misstated(folder, MalformedEntry(f"`{name}`", "is missing or has another form"))
     return manifest
 
 

@@ -1,31 +1,27 @@
-"""Checks that what a release folder promises is what its parts say: parameters, guarantee, charge, noise.
+"""Checks that what a release folder promises is what its parts say: parameters, guarantee, charge, plan, noise.
 
 Whoever writes a folder can also compute its hashes. These checks find a folder whose promise was changed without the
 numbers that follow from it. They cannot find one that was forged consistently: only a signature or the owner's ledger
-can.
+can. A sentence that begins with "not checked" says what could not be compared.
 """
 
-import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from scumble.errors import CheckError, InputError
-from scumble.files.kinds.cells import CELLS
 from scumble.files.release_folder import read_manifest, read_release
+from scumble.flows.noise_law import check_noise
+from scumble.flows.stated_plan import check_plan
 from scumble.foreign.numbers import parse_fraction
-from scumble.methods.diffgen.method import COUNT
 from scumble.model.budget import budget_text
-from scumble.model.guarantee import ApproxDP, JointDP, KAnonymity, PureDP, Unit, Unproven, persons_of
+from scumble.model.guarantee import ApproxDP, KAnonymity, PureDP, Unit, Unproven, persons_of
 from scumble.model.plan import Plan
 from scumble.model.release import Release
 from scumble.privacy.ledger_charge import Cost, charge
-from scumble.privacy.noise import laplace_variance
 
 DO_NOT_TRUST = "Do not trust this folder."
-SAME = 1e-9
-"""Relative difference of two variances that are computed in another order."""
 
 
 def check_promises(folder: Path, read: Release | None = None) -> list[str]:
@@ -38,7 +34,8 @@ def check_promises(folder: Path, read: Release | None = None) -> list[str]:
         return [
             *_check_parameters(release),
             *_check_receipt(release.plan, manifest["receipt"]),
-            *_check_variance(release, manifest),
+            *check_plan(folder, manifest, release),
+            *check_noise(release),
         ]
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise CheckError(f"release.json does not state what it promises: {error!r}. {DO_NOT_TRUST}") from error
@@ -89,16 +86,3 @@ def _possible_charges(plan: Plan) -> set[Cost]:
             except InputError:
                 continue  # an account that accepts no such release
     return found
-
-
-def _check_variance(release: Release, manifest: Mapping[str, Any]) -> Iterator[str]:
-    """The stated variance of the counts is that of the noise which their price pays for."""
-    prices = [spend for spend in release.plan.spends if spend.label == COUNT]
-    if manifest["kind"] != CELLS.name or not isinstance(release.plan.guarantee, PureDP | JointDP) or len(prices) != 1:
-        return
-    cells = release.cells
-    bound = cells.resolution * (1 if release.plan.unit is Unit.ADD_REMOVE or prices[0].shared else 2)
-    expected = laplace_variance(sensitivity=bound, epsilon=prices[0].epsilon) / cells.resolution**2
-    if not math.isclose(cells.variance, expected, rel_tol=SAME):
-        raise CheckError(f"The variance of the counts is not that of the noise which their price pays. {DO_NOT_TRUST}")
-    yield "the variance of the counts follows from their price"

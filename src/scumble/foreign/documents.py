@@ -1,6 +1,7 @@
 """JSON from elsewhere, bounded in size, depth and number of values."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ def parse_json(text: str | bytes, *, finite: bool = True) -> Any:
     except RecursionError:
         raise TooLargeDocument("it is nested too deeply") from None
     check_size(data)
+    _check_text(text, data)
     return data
 
 
@@ -55,6 +57,12 @@ def check_size(data: Any, *, deepest: int = DEEPEST, most: int = MOST_VALUES) ->
             return
         level = below
     raise TooLargeDocument(f"it has more than {deepest} levels")
+
+
+def _check_text(text: str | bytes, data: Any) -> None:
+    """Refuse half of a pair of surrogates, which JSON can write and no output can."""
+    if re.search(r"\\u[dD][89a-fA-F]" if isinstance(text, str) else rb"\\u[dD][89a-fA-F]", text):
+        json.dumps(data, ensure_ascii=False).encode()  # raises `UnicodeEncodeError`, which is a `ValueError`
 
 
 def _refuse(constant: str) -> None:

@@ -17,6 +17,13 @@ from scumble.model.guarantee import ApproxDP, Guarantee
 from scumble.model.taxonomy import Tree
 from scumble.model.transforms.transform import Transform, coefficient_weights, reconstructed
 
+LARGEST_COUNT = 2.0**70
+"""No count is larger: noisy counts are integers of 64 bits, and estimates are sums of few of them."""
+LARGEST_VARIANCE = 2.0**140
+"""No variance is larger: noise of a larger scale does not fit into 64 bits."""
+LARGEST_UNIT = 2**31
+"""The largest unit of counts, and the most draws of noise in one entry."""
+
 
 class NoiseKind(StrEnum):
     """The law of the noise of a count, as documents name it."""
@@ -134,8 +141,9 @@ class MeasuredTable:
     def __post_init__(self) -> None:
         if self.counts.shape != tuple(each.size for each in self.bins):
             raise ValueError(f"the table {self.name!r} has counts of shape {self.counts.shape}, which its bins are not")
-        if not (np.isfinite(self.counts).all() and 0 <= self.variance < float("inf") and self.unit >= 1):
-            raise ValueError(f"the counts, the variance or the unit of the table {self.name!r} are not numbers")
+        known = bool((np.abs(self.counts) <= LARGEST_COUNT).all()) and 0 <= self.variance <= LARGEST_VARIANCE
+        if not known or not (1 <= self.unit <= LARGEST_UNIT and 1 <= self.terms <= LARGEST_UNIT):
+            raise ValueError(f"the counts, the variance or the unit of the table {self.name!r} are not possible")
 
     @property
     def attributes(self) -> tuple[str, ...]:

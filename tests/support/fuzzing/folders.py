@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from hostile_folders import reseal
+from hostile_folders import reseal, use
 
 import scumble
 from fuzzing import mutation
@@ -58,7 +58,7 @@ def _read_folder(made: Path) -> Callable[[], Run]:
                     path.write_bytes(content)
                 if case["reseal"]:
                     _reseal(folder)
-                _both(folder)
+                _both(folder, kept)
             finally:
                 for path, content in before.items():
                     path.write_bytes(content)
@@ -76,11 +76,11 @@ def _reseal(folder: Path) -> None:
         return
 
 
-def _both(folder: Path) -> None:
-    """Read a folder in both ways that receivers use, and the first error of the two."""
+def _both(folder: Path, out: Path) -> None:
+    """Use a folder without verifying it, verify it, and raise the first error of the two."""
     problem: scumble.ScumbleError | None = None
     try:
-        scumble.load_release(folder)
+        use(folder, out)
     except scumble.ScumbleError as error:
         problem = error
     scumble.verify(folder)
@@ -135,7 +135,7 @@ def folder_targets(made: Path) -> Iterator[Target]:
     """The targets, with seeds from a folder that `fuzzing.seeds` made."""
     yield Target(
         name="folder",
-        reads="release folders of all kinds: load and verify",
+        reads="release folders of all kinds: load, show, query, export and verify",
         seeds=[_case(kind=kind, files={}, reseal=False) for kind in KINDS],
         mutate=_changed_folder(made),
         prepare=_read_folder(made),

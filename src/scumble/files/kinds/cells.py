@@ -11,6 +11,7 @@ import pyarrow as pa
 from scumble.errors import CheckError, MalformedEntry
 from scumble.files.counts_file import check_table, counts_table, read_counts, rows_table, write_counts, write_table
 from scumble.files.csv_tables import arrow_table, column_names, read_rows, write_rows
+from scumble.files.kinds.document_checks import check_documents
 from scumble.files.kinds.documents import read_documents, write_documents
 from scumble.files.kinds.kind import INTEGER, NUMBER, ReleaseKind, TableColumn, label_columns, number_columns
 from scumble.files.measured_tables import cells_table, detail_tables, listed_tables
@@ -22,10 +23,13 @@ from scumble.files.schema_file import read_published_schema, write_schema
 from scumble.model.domain import Domain
 from scumble.model.fine_rows import drawn_inside_cells, fine_counts, refines, rows_by_cell, strays
 from scumble.model.grid import Grid
-from scumble.model.measured_tables import MeasuredTable
+from scumble.model.measured_tables import LARGEST_UNIT, LARGEST_VARIANCE, MeasuredTable
 from scumble.model.release import CellRelease, FineRows
 from scumble.model.rounding import Rounding
 from scumble.sources.source import RowProgress
+
+FINE_SCHEMA = "fine.schema.yaml"
+"""The file of the finest public schema, if rows are drawn at that level."""
 
 
 class CellsKind(ReleaseKind[CellRelease]):
@@ -44,7 +48,7 @@ class CellsKind(ReleaseKind[CellRelease]):
         if table:
             write_table(release, folder / "table.csv", progress)
         if release.fine is not None:
-            write_schema(release.fine.schema, folder / "fine.schema.yaml", heading="The finest public domain.")
+            write_schema(release.fine.schema, folder / FINE_SCHEMA, heading="The finest public domain.")
             if table:
                 write_rows(release.fine.columns, folder / "fine.csv", progress)
         rows = release.row_counts
@@ -60,8 +64,10 @@ class CellsKind(ReleaseKind[CellRelease]):
 
     def read(self, folder: Path, manifest: Mapping[str, Any], common: Mapping[str, Any]) -> CellRelease:
         resolution, variance = manifest["resolution"], float(manifest["variance"])
-        if not isinstance(resolution, int) or resolution < 1:
+        if type(resolution) is not int or not 1 <= resolution <= LARGEST_UNIT:
             raise MalformedEntry("`resolution`", "is not a whole number above zero")
+        if not 0 <= variance <= LARGEST_VARIANCE:
+            raise MalformedEntry("`variance`", "is not the variance of a noise")
         count, measured = read_counts(folder / "counts.csv", common["schema"], resolution, variance)
         return CellRelease(
             measured=measured,
@@ -93,8 +99,8 @@ class CellsKind(ReleaseKind[CellRelease]):
         if release.fine is not None:
             proportions = ", in the proportions of counts.csv" if _inside_cells(release) else ""
             yield f"fine.csv has {release.fine.rows:,} rows within fine.schema.yaml{proportions}"
-        for name in release.documents:
-            yield f"{name}.json is a JSON object"
+        finest = read_published_schema(folder / FINE_SCHEMA) if FINE_SCHEMA in manifest["files"] else release.schema
+        yield from check_documents(release.documents, finest, manifest)
 
     def faults(self, release: CellRelease) -> Iterator[str]:
         """Fine rows must lie in their schema, which must refine the published one.
@@ -143,7 +149,7 @@ class CellsKind(ReleaseKind[CellRelease]):
 
     def has_all_rows(self, files: Collection[str]) -> bool:
         """Fine rows are described even if they were not written (`--no-table`)."""
-        return "fine.csv" in files or "fine.schema.yaml" not in files
+        return "fine.csv" in files or FINE_SCHEMA not in files
 
     def uses(self, release: CellRelease, recommended: str) -> str:
         if recommended != "fine.csv":
@@ -181,7 +187,7 @@ class CellsKind(ReleaseKind[CellRelease]):
 
 def _read_fine(folder: Path) -> FineRows:
     """Read fine.csv: labels, and lower edges of grid cells, as integers if all edges of the grid are integers."""
-    schema = read_published_schema(folder / "fine.schema.yaml")
+    schema = read_published_schema(folder / FINE_SCHEMA)
     types = {name: _type_of_values(schema[name].domain) for name in column_names(schema)}
     return FineRows(schema=schema, columns=read_rows(folder / "fine.csv", types))
 

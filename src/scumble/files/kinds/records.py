@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from scumble.errors import CheckError
 from scumble.files.csv_tables import arrow_table, column_names, read_rows, write_rows
+from scumble.files.kinds.document_checks import check_documents
 from scumble.files.kinds.documents import read_documents, write_documents
 from scumble.files.kinds.kind import ReleaseKind, TableColumn, number_columns
 from scumble.files.measured_tables import listed_tables
@@ -58,6 +59,7 @@ class RecordsKind(ReleaseKind[RecordRelease]):
         if manifest["records"] != release.records:
             raise CheckError("The number of records in table.csv differs from release.json. Do not trust this folder.")
         yield f"table.csv has the stated {release.records:,} records, all within schema.yaml"
+        yield from check_documents(release.documents, release.schema, manifest)
 
     def report_context(self, release: RecordRelease) -> dict[str, Any]:
         """Mean and standard deviation of the published numbers that are not missing."""
