@@ -1,5 +1,6 @@
 """The guarantee that a comparison prints for each contender: that of its plan, with the unit of each epsilon."""
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,12 @@ from command_line import SCHEMA, people
 from scumble.comparison.compare import Comparison, compare
 from scumble.comparison.contenders import contender_of
 from scumble.comparison.files import write_comparison
+from scumble.comparison.guarantee_texts import guarantee_text
 from scumble.errors import InputError
 from scumble.files.schema_file import parse_schema
 from scumble.methods import METHODS
-from scumble.model.guarantee import KAnonymity, Unproven
+from scumble.model.guarantee import KAnonymity, PureDP, Unit, Unproven
+from scumble.model.persons import Persons
 
 PEOPLE = parse_schema(SCHEMA)
 REPLACED_TEXT = SCHEMA.replace("target:", "unit: replace\nrows: 400\ntarget:")
@@ -36,6 +39,12 @@ NUMBERS = parse_schema(
 def test_each_epsilon_has_its_unit(contender: str, text: str) -> None:
     assert contender_of(contender).guarantee(PEOPLE) == text
     assert contender_of(contender).guarantee(REPLACED) == text.replace("add-remove", "replace")
+
+
+def test_the_unit_of_persons_is_stated() -> None:
+    persons = Persons(column="patient-id", rows_each_at_most=5)
+    text = guarantee_text(PureDP(epsilon=Fraction(1), unit=Unit.ADD_REMOVE, protects=persons))
+    assert text == "eps, no delta, under add-remove of all rows of one person, by 'patient-id'"
 
 
 def test_a_refuted_claim_is_not_printed_as_a_guarantee() -> None:

@@ -30,8 +30,8 @@ from scumble.reproductions.diffgen.significance import EFFECT, LEVEL, mean_above
 from scumble.reproductions.diffgen.specializations import (
     CONTINGENCY,
     ROUNDS,
+    DepthRun,
     Depths,
-    Run,
     claims_of_depths,
     specializations_of,
 )
@@ -103,10 +103,10 @@ def test_a_published_classifier_is_scored_as_it_is() -> None:
     assert own_scores(model, half, table)["accuracy"] == pytest.approx(first)
 
 
-def depths_at(means: dict[int, float], *, spread: float, runs: int = 10) -> dict[tuple[str, int], list[Run]]:
+def depths_at(means: dict[int, float], *, spread: float, runs: int = 10) -> dict[tuple[str, int], list[DepthRun]]:
     """Runs whose accuracies alternate around the means."""
     return {
-        (epsilon, h): [Run(value + spread * (-1) ** run, h, 2**h) for run in range(runs)]
+        (epsilon, h): [DepthRun(value + spread * (-1) ** run, h, 2**h) for run in range(runs)]
         for epsilon in ("0.1", "1")
         for h, value in means.items()
     }

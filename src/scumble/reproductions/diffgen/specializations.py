@@ -40,7 +40,7 @@ COARSE = "age,education,marital-status,occupation,relationship,sex,hours-per-wee
 BINS = 4
 
 
-class Run(NamedTuple):
+class DepthRun(NamedTuple):
     """The accuracy in % of one release, and how many specializations and cells it has."""
 
     accuracy: float
@@ -58,7 +58,7 @@ def run_depth(facts: Mapping[str, Any]) -> dict[str, Any]:
     method = "contingency" if rounds == CONTINGENCY else "diffgen"
     made = release_of(train, method, {**settings, "epsilon": facts["epsilon"]})
     scores = scores_of_release(made, train, test, classifiers=[classifier])
-    found = Run(100 * scores[classifier]["accuracy"], specializations_of(made), len(getattr(made, "measured", ())))
+    found = DepthRun(100 * scores[classifier]["accuracy"], specializations_of(made), len(getattr(made, "measured", ())))
     return {**facts, **found._asdict()}
 
 
@@ -67,7 +67,7 @@ def specializations_of(made: Release) -> int:
     return sum(" -> " in line for line in made.story)
 
 
-Depths = Mapping[tuple[str, int], Sequence[Run]]
+Depths = Mapping[tuple[str, int], Sequence[DepthRun]]
 """The runs for each epsilon and number of specializations."""
 
 
@@ -90,9 +90,9 @@ def depths(request: Request) -> Depths:
     results = run_cached(
         facts, run_depth, cache=request.cache, jobs=request.jobs, progress=request.progress, label="releases"
     )
-    found: dict[tuple[str, int], list[Run]] = defaultdict(list)
+    found: dict[tuple[str, int], list[DepthRun]] = defaultdict(list)
     for result in results:
-        found[result["epsilon"], result["rounds"]].append(Run(*(result[name] for name in Run._fields)))
+        found[result["epsilon"], result["rounds"]].append(DepthRun(*(result[name] for name in DepthRun._fields)))
     return found
 
 
@@ -148,7 +148,7 @@ def claims_of_depths(found: Depths, lower: float) -> tuple[Claim, ...]:
     return tuple(claims)
 
 
-def _row(epsilon: str, rounds: int, runs: Sequence[Run]) -> dict[str, Any]:
+def _row(epsilon: str, rounds: int, runs: Sequence[DepthRun]) -> dict[str, Any]:
     return {
         "epsilon": epsilon,
         "h": "contingency" if rounds == CONTINGENCY else rounds,
@@ -161,7 +161,7 @@ def _row(epsilon: str, rounds: int, runs: Sequence[Run]) -> dict[str, Any]:
 def _made(found: Depths) -> str:
     """How many specializations were made where fewer than h were.
 
-    >>> _made({("1", h): [Run(80.0, min(h, 20), 10)] for h in ROUNDS})
+    >>> _made({("1", h): [DepthRun(80.0, min(h, 20), 10)] for h in ROUNDS})
     '20.0 for h = 24 at eps 1.'
     """
     fewer = [
@@ -172,10 +172,10 @@ def _made(found: Depths) -> str:
     return f"{', '.join(fewer)}." if fewer else "h."
 
 
-def _mean(runs: Sequence[Run]) -> Mean:
+def _mean(runs: Sequence[DepthRun]) -> Mean:
     return Mean.of([run.accuracy for run in runs])
 
 
-def _point(rounds: int, runs: Sequence[Run]) -> Point:
+def _point(rounds: int, runs: Sequence[DepthRun]) -> Point:
     mean = _mean(runs)
     return Point.around(rounds, mean.mean, mean.band)
