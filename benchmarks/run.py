@@ -40,7 +40,7 @@ rows."""
 
 
 def measured_at() -> str:
-    """The commit and the day, so that a reader of the page can tell how old it is."""
+    """The commit and the day, so that the page states how old it is."""
     command = ["git", "describe", "--always", "--dirty"]
     commit = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
     return f"Measured on {datetime.now(UTC):%d %B %Y}, commit {commit or 'unknown'}."
