@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from command_line import SCHEMA, people, release, scumble
 
-from scumble.cli.output import UNPRINTABLE, printable
+from scumble.cli import output
 from scumble.errors import InputError
+from scumble.files.schema_file import parse_schema
+from scumble.foreign.text import UNPRINTABLE, printable
 from scumble.joint.network.certificates import check_dates, make_key
 from scumble.sources import check_columns, open_source
 from scumble.sources.databases import PostgresTable, database_table
@@ -102,6 +104,52 @@ def test_no_password_is_shown(address: str, password: str) -> None:
     for caught in (unnamed, unreachable):
         assert not any(piece in str(caught.value) for piece in pieces)
         assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("password", PASSWORDS)
+@pytest.mark.parametrize(
+    "address",
+    [
+        "POSTGRESQL://ann:{}@127.0.0.1:1/people",
+        "PostgreSQL://ann:{}@127.0.0.1:1/people::patients",
+        "mysql://ann:{}@host/people::patients",
+        "MYSQL+pymysql://ann:{}@host/people",
+        "host=127.0.0.1 user=ann password={}::patients",
+        "Server=host; PASSWORD = {}",
+        "Driver=x;Uid=ann;Pwd={};::patients",
+        "mysql://ann:{}@host/people.xlsx::Sheet",
+        "jdbc:mysql://host/people?user=ann&password={}::patients",
+    ],
+)
+def test_no_password_of_any_connection_string_is_shown(address: str, password: str) -> None:
+    pieces = [piece for piece in ("secret", "cret", password) if piece in password]
+    with pytest.raises(InputError) as caught:
+        open_source(address.format(password)).columns()
+    assert not any(piece in str(caught.value) for piece in pieces)
+    ended = scumble("schema", "draft", address.format(password), "--target", "x")
+    assert ended.code == 2
+    assert not any(piece in ended.out + ended.err for piece in pieces)
+
+
+def test_a_drafted_schema_shows_no_character_that_a_terminal_obeys(folder: Path) -> None:
+    (folder / "odd.csv").write_text("na\u202eme,b\nx\u202ey,1\nz\u2066,2\nx\u202ey,1\n", encoding="utf-8")
+    ended = scumble("schema", "draft", "odd.csv")
+    assert ended.code == 0
+    assert not UNPRINTABLE.search(ended.out)
+    assert scumble("schema", "draft", "odd.csv", "--out", "odd.yaml").code == 0
+    written = (folder / "odd.yaml").read_text(encoding="utf-8")
+    assert not UNPRINTABLE.search(written)
+    drafted = parse_schema(ended.out)
+    assert drafted == parse_schema(written)
+    assert drafted["na\u202eme"].domain.labels == ("x\u202ey", "z\u2066")
+
+
+def test_every_command_prints_through_one_module() -> None:
+    """`scumble.cli.output` escapes what others wrote."""
+    commands = Path(output.__file__).parent.glob("*.py")
+    others = [path for path in commands if path.name not in ("output.py", "progress.py", "__init__.py")]
+    assert len(others) > 20
+    assert not [path.name for path in others if "typer.echo" in path.read_text(encoding="utf-8")]
 
 
 def test_a_missing_driver_is_an_error_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

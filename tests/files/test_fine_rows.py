@@ -153,7 +153,7 @@ def resealed(folder: Path, **changes: Any) -> None:
     """As a forger would: recompute the hashes after a change."""
     manifest = json.loads((folder / "release.json").read_bytes())
     hashes = {path.name: file_hash(path) for path in folder.iterdir() if path.name != "release.json"}
-    manifest |= {"files": hashes, **changes}
+    manifest |= {"files": hashes, "sizes": {name: (folder / name).stat().st_size for name in hashes}, **changes}
     manifest["seal"] = manifest_hash(manifest)
     (folder / "release.json").write_bytes(manifest_text(manifest).encode("utf-8"))
 

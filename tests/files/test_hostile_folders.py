@@ -1,5 +1,7 @@
 """Folders, noise models and trees from hostile hands are refused in a sentence, quickly, and read nothing else."""
 
+import json
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -18,6 +20,7 @@ from hostile_folders import (
     linked,
     pipe,
     reseal,
+    seal,
     stated,
     text,
     use,
@@ -25,6 +28,8 @@ from hostile_folders import (
 
 import scumble
 from scumble.errors import ScumbleError
+from scumble.files.release_folder import read_manifest
+from scumble.files.verify import verify_folder
 from scumble.flows.mine import noise_of, train
 from scumble.mining.tree_model import TreeModel
 
@@ -160,6 +165,30 @@ def test_a_schema_of_a_noise_model_reads_no_file_of_the_working_folder(
     in_document("noise.json", "schema", "attributes", "job", value=named)(tmp_path / "blurred")
     monkeypatch.chdir(made)
     assert "must be complete" in refused(lambda: noise_of(tmp_path / "blurred"))
+
+
+def sparse(name: str, size: int) -> Change:
+    """A file of so many bytes that takes no space."""
+
+    def change(folder: Path) -> None:
+        os.truncate(folder / name, size)
+
+    return change
+
+
+@pytest.mark.parametrize("name", ["table.csv", "report.html", "counts.csv"])
+@pytest.mark.parametrize("states", [True, False])
+def test_a_file_of_30_gigabytes_is_refused_unread(made: Path, tmp_path: Path, name: str, states: bool) -> None:
+    """release.json states the size of each file; folders of earlier versions do not."""
+    folder = tmp_path / "cells"
+    shutil.copytree(made / "cells", folder)
+    if not states:
+        manifest = read_manifest(folder)
+        (folder / "release.json").write_text(json.dumps({k: v for k, v in manifest.items() if k != "sizes"}))
+        seal(folder)
+        assert verify_folder(folder)
+    sparse(name, 30 << 30)(folder)
+    assert f"{name} cannot be read: it is larger than" in refused(lambda: verify_folder(folder))
 
 
 ODD = (None, -1, "x", [[1], {}], 10**300, 1e300, {"a": [1]})

@@ -13,7 +13,7 @@ from scumble.flows.release import release, verify
 from scumble.flows.run import run
 
 PARAMETERS = {"epsilon": "1", "detail": "no", "rounds": "2"}
-OF_THE_NOISE = ("story", "cells", "files", "seal", "receipt", "table_rows")
+OF_THE_NOISE = ("story", "cells", "files", "sizes", "seal", "receipt", "table_rows")
 """Entries of release.json that depend on the noise or on the ledger."""
 
 

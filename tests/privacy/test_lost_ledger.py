@@ -16,8 +16,10 @@ from typing import Any
 import pytest
 
 from scumble.errors import BudgetError, CheckError, InputError, ScumbleError
+from scumble.flows.ledger_check import check_ledger
 from scumble.model.guarantee import PureDP, Unit
 from scumble.privacy.ledger import Ledger
+from scumble.privacy.ledger_place import default_witness
 from scumble.privacy.receipt import Receipt
 
 
@@ -368,6 +370,36 @@ def test_a_new_ledger_is_announced_until_something_is_charged_to_it(tmp_path: Pa
 
 
 # ----------------------------------------------------------------------------------------------------------- witness
+
+
+def test_a_new_witness_says_that_it_saw_nothing(path: Path, tmp_path: Path) -> None:
+    """An older copy of a ledger passes a witness that never saw it: this is announced, and said only once."""
+    backup = copy(path, tmp_path / "backup")
+    with Ledger.open(path) as ledger:
+        charge(ledger)
+    put_back(backup, path)
+    with Ledger.open(path, witness=tmp_path / "new.db") as ledger:
+        (notice,) = ledger.notices
+        assert f"The witness {tmp_path / 'new.db'} is new: it saw nothing of the ledger {path} before" in notice
+        assert check_ledger(ledger)[1].startswith("not checked: whether entries are missing")
+    with Ledger.open(path, witness=tmp_path / "new.db") as ledger:
+        assert ledger.notices == ()
+        assert "contains what the witness" in check_ledger(ledger)[1]
+
+
+def test_a_deleted_witness_says_that_it_saw_nothing(path: Path) -> None:
+    for each in default_witness().parent.glob(f"{default_witness().name}*"):
+        each.unlink()
+    with Ledger.open(path) as ledger:
+        assert "is new: it saw nothing of the ledger" in " ".join(ledger.notices)
+
+
+def test_a_witness_of_other_ledgers_says_that_it_does_not_know_this_one(path: Path, tmp_path: Path) -> None:
+    with Ledger.open(tmp_path / "other.db", witness=tmp_path / "others.db") as other:
+        charge(other)
+    with Ledger.open(path, witness=tmp_path / "others.db") as ledger:
+        assert "does not know this ledger: it saw nothing of the ledger" in " ".join(ledger.notices)
+        assert not ledger.compared
 
 
 def test_a_damaged_witness_is_refused_in_a_sentence(path: Path, tmp_path: Path) -> None:

@@ -22,6 +22,14 @@ def reseal(folder: Path) -> None:
         return
     manifest = json.loads((folder / "release.json").read_text(encoding="utf-8"))
     manifest["files"] = {path.name: _hash(path) for path in sorted(folder.iterdir()) if path.name != "release.json"}
+    manifest["sizes"] = {name: (folder / name).stat().st_size for name in manifest["files"] if (folder / name).exists()}
+    (folder / "release.json").write_text(manifest_text(manifest), encoding="utf-8")
+    seal(folder)
+
+
+def seal(folder: Path) -> None:
+    """Let the seal of release.json fit its entries."""
+    manifest = json.loads((folder / "release.json").read_text(encoding="utf-8"))
     del manifest["seal"]
     (folder / "release.json").write_text(manifest_text({**manifest, "seal": manifest_hash(manifest)}), encoding="utf-8")
 

@@ -11,9 +11,10 @@ from typing import Annotated, Any
 import typer
 
 from scumble import __version__, interrupts
-from scumble.cli.output import err, printable
+from scumble.cli.output import err
 from scumble.cli.verbs import Verbs
 from scumble.errors import Interrupted, ScumbleError
+from scumble.foreign.text import printable
 
 INTERRUPTED = 130
 """The exit code of typer after Ctrl-C. This program exits with 1, or with 5 if a release was charged."""

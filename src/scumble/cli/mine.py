@@ -10,7 +10,7 @@ import pyarrow as pa
 import typer
 
 from scumble.cli.options import Json, choice, with_csv_options
-from scumble.cli.output import err, print_json, print_readings, print_table, print_text
+from scumble.cli.output import err, print_json, print_lines, print_readings, print_table, print_text
 from scumble.errors import InputError
 from scumble.files.csv_tables import write_csv
 from scumble.flows import mine as mine_flow
@@ -105,7 +105,7 @@ def train(
         print_json({**facts, "text": tree_text(model)} if text else facts)
         return
     if text:
-        typer.echo(tree_text(model))
+        print_lines(f"{tree_text(model)}\n")
     print_text(f"{out}: a tree of {model.leaves} leaves, {model.depth} deep, by {algorithm}.")
 
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from fractions import Fraction
@@ -14,6 +13,7 @@ from rich.console import Console
 
 from scumble.errors import ScumbleError
 from scumble.flows.progress import Progress as Report
+from scumble.foreign.text import printable
 from scumble.model.dialect import Dialect
 from scumble.model.guarantee import Guarantee
 from scumble.model.suspicion import epsilon_advice, suspicion_text
@@ -22,21 +22,6 @@ PROGRESS_VARIABLE = "SCUMBLE_PROGRESS"
 """With the value `lines`, progress is lines of JSON on standard error, for a program that started this one."""
 QUIET_SECONDS = 2.0
 """Work shorter than this shows no progress."""
-
-UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters other than tab and line feed, lone surrogates, and characters that reverse the direction of text.
-
-A terminal would obey them: a file name could clear the screen or hide what is printed.
-"""
-
-
-def printable(text: str) -> str:
-    r"""The text with control characters written as escapes.
-
-    >>> print(printable("a\x1b[2Jb"))
-    a\u001b[2Jb
-    """
-    return UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 class SafeConsole(Console):
@@ -54,6 +39,11 @@ err = SafeConsole(stderr=True, highlight=False, markup=False, emoji=False, soft_
 def print_json(data: dict[str, Any]) -> None:
     """Print one JSON object on standard output."""
     typer.echo(printable(json.dumps(data, indent=2, ensure_ascii=False)))  # these escapes are those of JSON
+
+
+def print_lines(text: str) -> None:
+    """Print the lines of a file or a drawing on standard output as they are, but for control characters."""
+    typer.echo(printable(text), nl=False)
 
 
 def print_text(text: str, console: Console = out) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from scumble.cli.options import TABLE, Json, with_csv_options
-from scumble.cli.output import err, out, print_json, print_readings, print_table, print_text
+from scumble.cli.output import err, out, print_json, print_lines, print_readings, print_table, print_text
 from scumble.cli.schema_edit import (
     ExactRows,
     Identifiers,
@@ -35,6 +35,7 @@ from scumble.flows.schema_roles import ColumnRoles
 from scumble.model.schema import Attribute
 from scumble.model.taxonomy import Tree
 from scumble.sources import CSVSource, Dialect, check_columns, check_dialect, open_source, readings
+from scumble.sources.addresses import shown_address
 
 schema_app = typer.Typer(help="Draft, check, edit and convert schema files.", no_args_is_help=True)
 schema_app.command()(edit)
@@ -73,7 +74,7 @@ def draft(
     if target is not None and target not in source.columns():
         hint = source.delimiter_hint([target]) if isinstance(source, CSVSource) else None
         advice = hint or "Give --target a name from the header."
-        raise InputError(f"{data} has no column {target!r}. {advice} {note}".rstrip())
+        raise InputError(f"{shown_address(data)} has no column {target!r}. {advice} {note}".rstrip())
     text = draft_of(source, roles=stated).text(f"{DRAFT_HEADING}\n{note}".rstrip())
     if to is not None:
         if to.exists():
@@ -83,7 +84,7 @@ def draft(
         separator = source.header.delimiter if isinstance(source, CSVSource) else None
         print_json({"schema": None if to is None else str(to), "text": text, "delimiter": separator})
     elif to is None:
-        typer.echo(text, nl=False)
+        print_lines(text)
     else:
         if note:
             print_text(note, err)

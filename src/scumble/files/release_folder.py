@@ -6,6 +6,7 @@ no duration and no seed. This module handles what all kinds of release share; `s
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from scumble.files.report.pages import miners_page, report_page
 from scumble.files.report.version import pages_version
 from scumble.files.schema_file import read_published_schema, write_schema
 from scumble.foreign.documents import read_json
-from scumble.foreign.files import open_file
+from scumble.foreign.files import LARGEST_DOCUMENT, UnreadableFile, open_file
 from scumble.model.guarantee_json import to_json
 from scumble.model.plan import Plan
 from scumble.model.release import Release
@@ -47,6 +48,8 @@ def _are_hashes(value: Any) -> bool:
 
 LONGEST_TEXT = 100_000
 """Characters of one text in release.json."""
+LARGEST_TABLE = 1 << 33
+"""Bytes of a table whose size release.json does not state: 8 GiB."""
 ENTRIES: Mapping[str, Callable[[Any], bool]] = {
     "guarantee": _are_named,
     "method": _is_text,
@@ -114,6 +117,7 @@ def write_release(
         "pages": pages_version(),
         "receipt": dict(receipt),
         "files": dict(sorted(hashes.items())),
+        "sizes": {name: (folder / name).stat().st_size for name in sorted(hashes)},
     }
     seal = manifest_hash(manifest)
     text = manifest_text({**manifest, "seal": seal})
@@ -137,10 +141,23 @@ def manifest_hash(manifest: Mapping[str, Any]) -> str:
     return hashlib.sha256(manifest_text(unsealed).encode()).hexdigest()
 
 
-def file_hash(path: Path) -> str:
-    """The SHA-256 of a file."""
+def file_hash(path: Path, *, most: int | None = None) -> str:
+    """The SHA-256 of a file. Raises `UnreadableFile` for one of more than `most` bytes, before it is read."""
     with open_file(path) as file:
+        if most is not None and os.fstat(file.fileno()).st_size > most:
+            raise UnreadableFile(f"it is larger than {most:,} bytes", path)
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def largest_size(manifest: Mapping[str, Any], name: str) -> int:
+    """The most bytes of a file of a folder: those that release.json states, or a bound where it states none, as in
+    folders of earlier versions."""
+    stated = manifest.get("sizes", {}).get(name)
+    if stated is None:
+        return LARGEST_TABLE if name.endswith(".csv") else LARGEST_DOCUMENT
+    if type(stated) is not int:
+        raise MalformedEntry("`sizes`", "is not a number of bytes for each file")
+    return stated
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

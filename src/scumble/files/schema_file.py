@@ -19,6 +19,7 @@ from scumble.errors import InputError
 from scumble.files.schema_attribute import KINDS, AttributePart, MissingPart, attribute_data, attribute_from
 from scumble.files.schema_kinds import BooleanPart, DatePart, EntryPart, NumbersPart, NumericPart, PrefixPart
 from scumble.foreign.files import read_text
+from scumble.foreign.text import printable
 from scumble.foreign.yaml_text import parse_yaml
 from scumble.model.guarantee import Unit
 from scumble.model.notation import PLAIN
@@ -183,12 +184,15 @@ def schema_data(schema: Schema) -> dict[str, Any]:
 
 
 def yaml_text(data: Mapping[str, Any], *, heading: str = "") -> str:
-    """Plain data as YAML, below a heading of comments. Every text in it is read back exactly."""
+    """Plain data as YAML, below a heading of comments. Every text in it is read back exactly.
+
+    Characters that a terminal would obey are in quoted texts, where they are written as escapes.
+    """
     yaml = YAML()
     yaml.width = 120
     stream = StringIO()
     yaml.dump(_exact(data), stream)
-    return "".join(f"# {line}\n" for line in heading.splitlines()) + stream.getvalue()
+    return printable("".join(f"# {line}\n" for line in heading.splitlines()) + stream.getvalue())
 
 
 def _exact(data: Any) -> Any:

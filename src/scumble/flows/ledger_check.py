@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from scumble.errors import CheckError
+from scumble.files.page_check import NOT_CHECKED
 from scumble.files.release_folder import file_hash, read_manifest
 from scumble.files.signature import SIGNATURE
 from scumble.foreign.documents import read_json
@@ -22,9 +23,15 @@ def check_ledger(ledger: Ledger, releases: Sequence[Path] = ()) -> list[str]:
     entries = ledger.verify()
     return [
         f"{entries} entries: the hash chain and the arithmetic are valid",
-        f"the ledger contains what the witness {ledger.witness} saw of it",
+        _compared(ledger),
         *(_check_release(ledger, folder) for folder in releases),
     ]
+
+
+def _compared(ledger: Ledger) -> str:
+    if ledger.compared:
+        return f"the ledger contains what the witness {ledger.witness} saw of it"
+    return f"{NOT_CHECKED}whether entries are missing: the witness {ledger.witness} saw nothing of the ledger before"
 
 
 def _check_release(ledger: Ledger, folder: Path) -> str:

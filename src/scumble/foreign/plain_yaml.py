@@ -7,15 +7,23 @@ lines, comments after scalars, escapes, tabs, tags, and every mistake. `tests/fo
 """
 
 import re
+from functools import partial
 from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
+from ruamel.yaml.scanner import Scanner
+
+from scumble.foreign.documents import TooLargeDocument
 
 LONGEST_KEY = 1000
 """Characters of a key. YAML limits a key on one line to 1,024."""
 MOST_IN_BRACKETS = 1000
 """Values in brackets that ruamel.yaml reads one by one. It reads more of them quicker with the whole text at once."""
+MOST_TOKENS = 600_000
+"""Words and signs that ruamel.yaml reads of one file; about twice as many as it has entries."""
+DEEPEST_BRACKETS = 30
+"""Brackets inside each other. Deeper data can be written by indentation."""
 _FIRST = r"(?:\w|[-+.(](?=\w))"
 _SCALAR = rf"""{_FIRST}[^ :#]*(?: +[^ :#]+)*|'[^']*'|"[^"\\]*\""""
 ENTRY = re.compile(rf"( *)(?:- ({_SCALAR})|({_SCALAR}):(?: ({_SCALAR}|\[.*\]|{{.*}}))?)")
@@ -24,9 +32,40 @@ _ITEM = rf"{_FIRST}[^ :#,\[\]{{}}]*(?: +[^ :#,\[\]{{}}]+)*"
 PLAIN_LIST = re.compile(rf"\[{_ITEM}(?:, {_ITEM})*\]")
 
 
-def load_yaml(text: str) -> Any:
-    """The data in a text of any YAML; scalars are text. Raises `YAMLError` or `RecursionError`."""
+class Tokens:
+    """How many tokens ruamel.yaml may still read, of one file."""
+
+    def __init__(self, left: int = MOST_TOKENS) -> None:
+        self.left = left
+
+
+class _BoundedScanner(Scanner):
+    """Counts tokens and open brackets as they are found, and stops at the bounds.
+
+    For each token, ruamel.yaml looks at all brackets that are open. Without a bound on their number, a text of a
+    megabyte takes minutes.
+    """
+
+    def __init__(self, tokens: Tokens, loader: Any = None) -> None:
+        self.allowed = tokens
+        super().__init__(loader=loader)
+
+    def fetch_more_tokens(self) -> Any:
+        self.allowed.left -= 1
+        if self.allowed.left < 0:
+            raise TooLargeDocument(f"it has more than {MOST_TOKENS:,} words and signs")
+        if len(self.flow_context) > DEEPEST_BRACKETS:
+            raise TooLargeDocument(f"it has more than {DEEPEST_BRACKETS} brackets inside each other")
+        return super().fetch_more_tokens()
+
+
+def load_yaml(text: str, tokens: Tokens | None = None) -> Any:
+    """The data in a text of any YAML; scalars are text.
+
+    Raises `YAMLError` or `RecursionError`, and `TooLargeDocument` as soon as more `tokens` are found than are left.
+    """
     yaml = YAML(typ="base", pure=True)
+    yaml.Scanner = partial(_BoundedScanner, Tokens() if tokens is None else tokens)
     yaml.composer.warn_double_anchors = False  # YAML allows to redefine an anchor; an alias means the last definition
     return yaml.load(text)
 
@@ -35,7 +74,7 @@ class _NotPlain(ValueError):
     """The text is not plain YAML."""
 
 
-def parse_plain_yaml(text: str) -> dict[str, Any] | None:
+def parse_plain_yaml(text: str, tokens: Tokens | None = None) -> dict[str, Any] | None:
     """The mapping in a text, whose scalars are text; None if the text is not plain.
 
     >>> parse_plain_yaml("unit: '1'\\nclasses:\\n  - low\\n  - high income\\n")
@@ -44,7 +83,7 @@ def parse_plain_yaml(text: str) -> dict[str, Any] | None:
     """
     if not text.replace("\n", "").isprintable():
         return None
-    document = _Document()
+    document = _Document(Tokens() if tokens is None else tokens)
     try:
         for line in text.split("\n"):
             content = line.lstrip(" ")
@@ -61,7 +100,8 @@ class _Document:
     `pending` is a key of the last level without a value yet: its value is on the next lines, or is empty.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tokens: Tokens) -> None:
+        self.tokens = tokens
         self.mapping: dict[str, Any] = {}
         self.levels: list[tuple[int, dict[str, Any] | list[Any]]] = [(0, self.mapping)]
         self.pending: str | None = None
@@ -114,7 +154,7 @@ class _Document:
         if self.in_brackets > MOST_IN_BRACKETS:
             raise _NotPlain
         try:
-            return load_yaml(f"key: {value}")["key"]
+            return load_yaml(f"key: {value}", self.tokens)["key"]
         except (YAMLError, RecursionError):
             raise _NotPlain from None
 

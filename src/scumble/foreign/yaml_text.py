@@ -1,4 +1,5 @@
-"""YAML from elsewhere, bounded in size, line length, depth and number of values after aliases are replaced."""
+"""YAML from elsewhere, bounded in size, line length, words and brackets while it is read, and in depth and number of
+values after aliases are replaced."""
 
 from typing import Any
 
@@ -6,7 +7,7 @@ from ruamel.yaml.error import YAMLError
 
 from scumble.errors import InputError
 from scumble.foreign.documents import TooLargeDocument, check_size
-from scumble.foreign.plain_yaml import load_yaml, parse_plain_yaml
+from scumble.foreign.plain_yaml import Tokens, load_yaml, parse_plain_yaml
 
 LONGEST_TEXT = 1 << 23
 """Characters of a file. ruamel.yaml reads 8 MiB of short entries in about half a minute."""
@@ -23,9 +24,10 @@ def parse_yaml(text: str, name: str) -> Any:
     if longest > LONGEST_LINE:
         raise InputError(f"{name} has a line of more than {LONGEST_LINE >> 20} MiB. Write one entry on each line.")
     try:
-        data = parse_plain_yaml(text)
+        tokens = Tokens()
+        data = parse_plain_yaml(text, tokens)
         if data is None:
-            data = load_yaml(text)
+            data = load_yaml(text, tokens)
         check_size(data, deepest=DEEPEST, most=MOST_VALUES)
     except RecursionError:
         raise InputError(f"{name} is nested too deeply. Write flatter taxonomies.") from None

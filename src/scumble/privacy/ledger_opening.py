@@ -28,6 +28,8 @@ class Opening:
     """Why a lost state is given up, if the owner declares it."""
     missing: bool
     """Whether there was no ledger at the path."""
+    new_witness: bool = False
+    """Whether there was no witness."""
 
     def check_missing(self) -> None:
         """Refuse to create a ledger in place of one that was deleted, unless the owner declared it."""
@@ -58,10 +60,20 @@ class Opening:
             f"The ledger {self.path} contains all that the witness {self.witness} saw of it. Leave out --new-ledger."
         )
 
-    def notices(self, chain: EntryChain, lost: Sequence[Seen]) -> Iterator[str]:
-        """What the owner should know about this ledger."""
+    def unseen(self, chain: EntryChain, known: Seen | None) -> bool:
+        """Whether the ledger has charges and the witness saw nothing of it, so that no comparison was possible."""
+        return known is None and self.at_path is None and not self.missing and bool(chain.accounts)
+
+    def notices(self, chain: EntryChain, lost: Sequence[Seen], known: Seen | None) -> Iterator[str]:
+        """What the owner should know about this ledger. `known` is what the witness knew of it."""
         for seen in lost:
             yield self._difference(chain, seen)
+        if self.unseen(chain, known):
+            yield (
+                f"The witness {self.witness} {'is new' if self.new_witness else 'does not know this ledger'}: it saw "
+                f"nothing of the ledger {self.path} before, so it cannot show whether entries were lost. If you "
+                "expected otherwise, name the witness that saw it with --witness or SCUMBLE_WITNESS."
+            )
         key = find_key_file(self.path, chain.identity)
         backup = f"Its key is in {key}. Back up both files, in different places."
         if not chain.accounts:

@@ -19,6 +19,9 @@ harmless:
 4. Declaring: the owner's declaration names the lost heads and is written to the ledger first. A ledger that contains
    the declaration is accepted by a witness that still has those heads. So a kill in between is harmless here, too.
 
+A witness that is new, or that has not seen a ledger before, knows nothing that could be missing. The first opening says
+so: whoever deletes the witness, or names another one, does not make an older copy of the ledger look complete.
+
 The witness cannot prevent anything: whoever can write both files can change both. Keep it on another disk or under
 another account (`SCUMBLE_WITNESS`) where that matters. It contains paths and keyed hashes, nothing about rows.
 """
@@ -72,6 +75,8 @@ class Witness:
     def __init__(self, path: Path, *, busy_seconds: float = 10) -> None:
         """Open the witness at `path`; create it and its folders if they do not exist."""
         self.path = path
+        self.is_new = False
+        """Whether it was created by this call: it has seen nothing yet."""
         self._busy_seconds = busy_seconds
         check_one_name(path, what=WHAT)
         make_file(path, what=WHAT, remedy=REMEDY)
@@ -149,6 +154,7 @@ class Witness:
                         raise self._damaged("some other file")
                     for statement in _TABLES:
                         self._connection.execute(statement)
+                    self.is_new = True
         if (self._pragma("application_id"), self._pragma("user_version")) != (APPLICATION, FORMAT):
             raise self._damaged(f"another program's database, or not of format {FORMAT}")
 

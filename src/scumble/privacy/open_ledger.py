@@ -26,7 +26,9 @@ class OpenLedger:
     """A ledger that was opened and agrees with the witness. `scumble.privacy.ledger.Ledger` writes to it."""
 
     notices: tuple[str, ...] = ()
-    """What the owner should know: the ledger is new, or was declared to replace another."""
+    """What the owner should know: the ledger or its witness is new, or it was declared to replace another."""
+    compared: bool = True
+    """Whether the witness had seen the ledger before, so that a loss would have been found; true of a new ledger."""
 
     def __init__(
         self, *, path: Path, connection: sqlite3.Connection, key: bytes, busy_seconds: float, witness: Witness
@@ -62,7 +64,14 @@ class OpenLedger:
             stack.callback(seen.close)
             # The witness is read before the ledger: in between, others can only add to the ledger.
             at_path = seen.at(path)
-            opening = Opening(path=path, witness=seen.path, at_path=at_path, reason=reason, missing=is_missing(path))
+            opening = Opening(
+                path=path,
+                witness=seen.path,
+                at_path=at_path,
+                reason=reason,
+                missing=is_missing(path),
+                new_witness=seen.is_new,
+            )
             opening.check_missing()
             is_used = lambda identity: seen.of(identity) is not None  # noqa: E731
             connection, key = connect(path, busy_seconds, Origin(stated=opening.origin, is_used=is_used))
@@ -85,7 +94,8 @@ class OpenLedger:
             lost = []
         if lost and not reading:
             raise opening.refusal(self._chain, lost)
-        self.notices = tuple(opening.notices(self._chain, lost))
+        self.notices = tuple(opening.notices(self._chain, lost, known))
+        self.compared = not opening.unseen(self._chain, known)
         at_path, head = opening.at_path, self._chain.head
         current = known is not None and known.head == head and at_path is not None and at_path.head == head
         if not lost and not current:

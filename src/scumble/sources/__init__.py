@@ -30,6 +30,7 @@ import pyarrow as pa
 
 from scumble.errors import InputError
 from scumble.model.dialect import AS_FOUND, Dialect
+from scumble.sources.addresses import is_address, shown_address
 from scumble.sources.arrow_files import ORCFile, arrow_file
 from scumble.sources.byte_streams import ByteStream, zip_member
 from scumble.sources.csv import CSVSource
@@ -79,6 +80,11 @@ def open_source(data: Any, *, dialect: Dialect = AS_FOUND, engine: str = "memory
     if not isinstance(data, str | Path):
         return _memory_source(data)
     path = Path(data)
+    if is_address(str(data)) and not path.exists():
+        raise InputError(
+            f"{shown_address(str(data))} is not an address that scumble reads. Write "
+            "postgresql://host/database::table, give a file, or let Spark read it (--engine spark)."
+        )
     if path.is_dir():
         raise InputError(f"{path} is a folder. {FILES}: '{path}/*.parquet'.")
     if path.exists():

@@ -6,7 +6,6 @@ ordinary dependency (the extra `postgres`) and also returns Arrow batches.
 `scumble.sources.database_columns` says how each type is read.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import pyarrow as pa
 
 from scumble.errors import InputError, ScumbleError
 from scumble.installation import needing
+from scumble.sources.addresses import is_postgres, shown_address
 from scumble.sources.database_columns import (
     DatabaseColumn,
     duckdb_column,
@@ -38,27 +38,26 @@ CLOSED: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
 }
 """Options of DuckDB: a table or view reads this one database, no other file, no variable of Python, no network."""
-POSTGRES = ("postgresql://", "postgres://")
-SAFE_ADDRESS = re.compile(
-    r"(?P<scheme>\w+://)(?:(?P<user>[^/?#@:]*)(?::[^/?#@]*)?(?=@))?(?P<place>@?[\w.\-\[\]:,%]*(?:/[\w.%~\-]*)?)(?:\?[^@]*)?$",
-    re.ASCII,
-)
-"""An address in which it is clear what is the password: no `/`, `?`, `#` or `@` in it, unless percent-encoded."""
 
 
 def database_table(data: str) -> Source | None:
     """The source for `DATABASE::TABLE`; None if `data` is not such an address."""
     database, apart, table = data.rpartition("::")
-    if data.startswith(POSTGRES):
+    if is_postgres(data):
         if not apart or not table:
             raise InputError(
-                f"{_without_password(data.removesuffix('::'))} does not name a table. Write postgresql://host/database::table."
+                f"{shown_address(data.removesuffix('::'))} does not name a table. Write "
+                "postgresql://host/database::table."
             )
-        return PostgresTable(address=database, table=table)
+        scheme, _, rest = database.partition("://")
+        return PostgresTable(address=f"{scheme.lower()}://{rest}", table=table)
     if not apart or Path(data).exists():
         return None
     if not Path(database).is_file():
-        raise InputError(f"The database {database} does not exist. Write file.duckdb::table or file.sqlite::table.")
+        raise InputError(
+            f"The database {shown_address(database)} does not exist. Write file.duckdb::table, file.sqlite::table or "
+            "postgresql://host/database::table."
+        )
     if is_sqlite(Path(database)):
         return SQLiteTable(path=Path(database), table=table)
     return DuckDBTable(path=Path(database), table=table)
@@ -141,20 +140,6 @@ class PostgresTable:
             yield cursor
 
 
-def _without_password(address: str) -> str:
-    """The address as far as it cannot contain a password: user, host and database.
-
-    An address that is not of this form, such as one whose password contains an `@`, is not shown at all.
-
-    >>> _without_password("postgresql://ann:secret@host/people?password=other")
-    'postgresql://ann@host/people'
-    >>> _without_password("postgresql://ann:se@cret@host/people")
-    'the PostgreSQL database'
-    """
-    found = SAFE_ADDRESS.match(address)
-    return "the PostgreSQL database" if found is None else f"{found['scheme']}{found['user'] or ''}{found['place']}"
-
-
 @contextmanager
 def _refused_by_duckdb(source: DuckDBTable) -> Iterator[None]:
     with needing("duckdb"):
@@ -191,7 +176,7 @@ def _refused_by_postgres(source: PostgresTable) -> Iterator[None]:
         import adbc_driver_postgresql.dbapi  # noqa: F401, I001 - the package that the extra names, first
         import adbc_driver_manager
 
-    shown = _without_password(source.address)
+    shown = shown_address(source.address)
     try:
         yield
     except adbc_driver_manager.ProgrammingError:

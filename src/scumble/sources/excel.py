@@ -17,6 +17,7 @@ import pyarrow as pa
 from scumble.errors import InputError
 from scumble.installation import needing
 from scumble.model.raw_value import canonical
+from scumble.sources.addresses import shown_address
 from scumble.sources.object_column import object_batch
 from scumble.sources.source import RowProgress, Source
 
@@ -36,7 +37,7 @@ def named_sheet(data: str) -> Source | None:
     if not apart or path.suffix.lower() not in ENDINGS or Path(data).exists():
         return None
     if not path.is_file():
-        raise InputError(f"The file {path} does not exist. Write book.xlsx::Sheet.")
+        raise InputError(f"The file {shown_address(file)} does not exist. Write book.xlsx::Sheet.")
     return Spreadsheet(path=path, sheet=sheet)
 
 

@@ -18,6 +18,7 @@ from scumble.errors import InputError, ScumbleError
 from scumble.installation import missing_sentence, needing
 from scumble.model.dialect import Dialect
 from scumble.settings import setting
+from scumble.sources.addresses import shown_address
 from scumble.sources.source import RowProgress
 from scumble.sources.spark_batches import SparkBatches, kind_of_failure
 from scumble.sources.spark_csv import SparkCSV, spark_csv
@@ -137,8 +138,8 @@ def spark_files(data: str | PurePath, dialect: Dialect) -> SparkSource | SparkCS
         frame = reader.format(FORMATS.get(suffix, "parquet")).load(where)
     except (Py4JError, PySparkException) as error:
         raise InputError(
-            f"Spark cannot read {where}: {kind_of_failure(error)}. Give CSV, Parquet or ORC where its executors can "
-            "read it, or table:NAME of its catalogue."
+            f"Spark cannot read {shown_address(where)}: {kind_of_failure(error)}. Give CSV, Parquet or ORC where its "
+            "executors can read it, or table:NAME of its catalogue."
         ) from None
     return SparkSource(frame=frame, name=stem)
 
