@@ -61,7 +61,8 @@ def check_size(data: Any, *, deepest: int = DEEPEST, most: int = MOST_VALUES) ->
 
 def _check_text(text: str | bytes, data: Any) -> None:
     """Refuse half of a pair of surrogates, which JSON can write and no output can."""
-    if re.search(r"\\u[dD][89a-fA-F]" if isinstance(text, str) else rb"\\u[dD][89a-fA-F]", text):
+    raw = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    if re.search(rb"\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]", raw):
         json.dumps(data, ensure_ascii=False).encode()  # raises `UnicodeEncodeError`, which is a `ValueError`
 
 
