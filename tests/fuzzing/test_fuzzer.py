@@ -10,6 +10,7 @@ from random import Random
 
 import pytest
 from fuzzing.__main__ import Worker
+from fuzzing.plain_yaml_changes import plain_or_text
 from fuzzing.random_frames import frame
 from fuzzing.target import Run, Target
 from fuzzing.web import runs, submissions, survey, web_targets
@@ -18,6 +19,7 @@ from fuzzing.worker import SHARED, fuzz
 from fuzzing import mutation, page, tally, worker
 from scumble.errors import InputError
 from scumble.files.run_file import parse_run
+from scumble.foreign.plain_yaml import parse_plain_yaml
 from scumble.survey.submission import SubmissionReader
 
 SEEDS = (b'{"a": [1, 2], "b": "text"}', b"age < 40")
@@ -69,11 +71,30 @@ def test_a_process_that_dies_counts_with_its_last_input(tmp_path: Path) -> None:
     def run(data: bytes) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    started = Worker(reading(run), seed="a", seconds=60, inputs=5, scratch=tmp_path)
+    started = Worker(reading(run), seed="a", seconds=60, inputs=5, scratch=tmp_path, kept=[])
     while (found := started.ended()) is None:
         time.sleep(0.01)
     (fault,) = found["faults"]
     assert (fault["kind"], bytes.fromhex(fault["input"])) == ("crash", SEEDS[0])
+
+
+def test_a_corpus_is_handed_on_to_the_next_slice() -> None:
+    read = []
+
+    def run(data: bytes) -> None:
+        read.append(data)
+
+    found = fuzz(reading(run), seed="a", seconds=60, inputs=5, shared=mmap.mmap(-1, SHARED), kept=[b"kept"])
+    assert b"kept" in read[:4]
+    assert found["corpus"][0] == b"kept".hex()
+
+
+def test_most_changes_of_yaml_are_read_quickly_and_change_values() -> None:
+    seed, random = b"a: {b: [1, 2]}\nc: |\n  text\n", Random("a")
+    changed = [plain_or_text(random, seed).decode("utf-8", "replace") for _ in range(200)]
+    plain = [text for text in changed if "[" not in text and parse_plain_yaml(text) is not None]
+    assert 60 < len(plain) < 190
+    assert len(set(plain)) > 40
 
 
 def test_an_input_that_reaches_a_new_place_is_kept() -> None:

@@ -77,6 +77,8 @@ class _NotPlain(ValueError):
 def parse_plain_yaml(text: str, tokens: Tokens | None = None) -> dict[str, Any] | None:
     """The mapping in a text, whose scalars are text; None if the text is not plain.
 
+    `tokens` limits what ruamel.yaml reads of it; beyond that, `TooLargeDocument` is raised.
+
     >>> parse_plain_yaml("unit: '1'\\nclasses:\\n  - low\\n  - high income\\n")
     {'unit': '1', 'classes': ['low', 'high income']}
     >>> parse_plain_yaml("classes: |\\n  low")

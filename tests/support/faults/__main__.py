@@ -1,14 +1,15 @@
 """`python -m faults`: commands that fail or are killed at every place, and what is true afterwards.
 
 Without options a few places of every group are tried, which takes minutes. `--every 1` tries all of them, which takes
-hours; `--tallies` keeps the results, so that it can be interrupted and started again.
+hours; `--tallies` keeps the results of every few places by version of the source, so that it can be interrupted and
+started again.
 """
 
 import argparse
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,10 @@ from faults.world import Launcher, World, launcher
 
 Report = Callable[[str], None]
 FEW = 2
+PIECE = 20
+"""Places after which the results are kept."""
+WAITING = 3
+"""How many processes that mostly wait run in the place of one that computes."""
 
 
 def chosen(group: Group, every: int) -> list[int]:
@@ -30,6 +35,15 @@ def chosen(group: Group, every: int) -> list[int]:
         return list(range(0, len(group.cases), every))
     step = max(1, len(group.cases) // FEW)
     return list(range(step // 2, len(group.cases), step))[:FEW]
+
+
+def pieces(groups: list[Group], kept: page.Kept, every: int) -> Iterator[tuple[Group, list[int]]]:
+    """What is left to try, in pieces."""
+    for group in groups:
+        done = set(kept.get(group.name, {}).get("places", ()))
+        places = [place for place in chosen(group, every) if place not in done]
+        for start in range(0, len(places), PIECE):
+            yield group, places[start : start + PIECE]
 
 
 def run_group(group: Group, places: list[int], folder: Path, ready: Launcher, report: Report) -> dict[str, Any]:
@@ -56,7 +70,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m faults", description=__doc__)
     parser.add_argument("words", nargs="*", help="only groups whose name contains all these words")
     parser.add_argument("--every", type=int, default=0, help="try every n-th place (default: a few of each group)")
-    parser.add_argument("--jobs", type=int, default=2, help="groups at the same time (default: 2)")
+    parser.add_argument("--jobs", type=int, default=2, help="processes at the same time (default: 2)")
     parser.add_argument("--tallies", type=Path, help="a JSON file in which results are kept")
     parser.add_argument("--page", type=Path, help="the page whose table is written from the tallies")
     parser.add_argument("--list", action="store_true", help="print the groups and their numbers of places")
@@ -77,30 +91,29 @@ def main() -> int:
             return 0
         kept = page.read(options.tallies)
 
-        def work(waiting: Queue[Group], folder: Path) -> list[bool]:
+        def work(waiting: Queue[tuple[Group, list[int]]], folder: Path) -> list[bool]:
             passed = []
             with launcher(shim) as ready, suppress(Empty):
                 while True:
-                    group = waiting.get_nowait()
-                    done = set(kept.get(group.name, {}).get("places", ()))
-                    places = [place for place in chosen(group, options.every) if place not in done]
-                    if places:
-                        found = run_group(group, places, folder, ready, report)
-                        page.add(options.tallies, kept, group, found)
-                        wrong = dict(found["violations"])
-                        codes = dict(found["codes"])
-                        report(f"{group.name}: {found['tried']} tried, exit codes {codes}, violations {wrong or 0}")
-                        passed.append(not wrong)
+                    group, places = waiting.get_nowait()
+                    found = run_group(group, places, folder, ready, report)
+                    page.add(options.tallies, kept, group, found)
+                    wrong = dict(found["violations"])
+                    codes = dict(found["codes"])
+                    report(f"{group.name}: {found['tried']} tried, exit codes {codes}, violations {wrong or 0}")
+                    passed.append(not wrong)
             return passed
 
-        waiting: Queue[Group] = Queue()
-        for group in groups:
-            waiting.put(group)
-        with ThreadPoolExecutor(options.jobs) as pool:
-            working = [pool.submit(work, waiting, scratch / f"world{job}") for job in range(options.jobs)]
+        computing: Queue[tuple[Group, list[int]]] = Queue()
+        waiting: Queue[tuple[Group, list[int]]] = Queue()
+        for piece in pieces(groups, kept, options.every):
+            (waiting if piece[0].waits else computing).put(piece)
+        queues = [computing] * options.jobs + [waiting] * (WAITING * options.jobs if waiting.qsize() else 0)
+        with ThreadPoolExecutor(len(queues)) as pool:
+            working = [pool.submit(work, queue, scratch / f"world{job}") for job, queue in enumerate(queues)]
             passed = [each for job in working for each in job.result()]
-        if options.page:
-            page.write(options.page, kept)
+        if options.page and options.tallies:
+            page.write(options.page, options.tallies)
     report(f"{sum(passed)} passed, {len(passed) - sum(passed)} failed")
     return 0 if all(passed) else 1
 

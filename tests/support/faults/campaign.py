@@ -19,8 +19,17 @@ FAILURES: dict[str, tuple[tuple[str, ...], int]] = {
     "ENOSPC": (("open", "write", "sync", "name"), errno.ENOSPC),
     "ENOLCK": (("lock",), errno.ENOLCK),
 }
-KILLS: dict[str, tuple[str, ...]] = {"kill": ALL, "kill after": ALL, "tear": ("write",)}
+SYSTEM = tuple(kind for kind in ALL if kind != "step")
+"""System calls. A step of an SQLite statement belongs to no folder."""
+CHANGES = ("open", "write", "sync", "name")
+"""Calls that can change what is on the disk. A process that is killed at any other call leaves the same files as one
+that is killed at the next of these."""
+KILLS: dict[str, tuple[str, ...]] = {"kill": CHANGES, "kill after": CHANGES, "tear": ("write",)}
+SPARSE = 8
+"""One of so many places is tried where another line already tries every place of what is alike."""
 CLOCKS = {"an hour back": -3600, "ten years back": -315_360_000, "ten years forward": 315_360_000}
+SCRATCH = "scratch"
+"""The folder of temporary files of a world."""
 ROUND_TRIP = 0.02
 """Seconds that a call on a network file system takes."""
 
@@ -47,6 +56,8 @@ class Group:
     """How a case is tried, if not by the method of `World` that has the command's name."""
     fresh: int = 4
     """So many cases share a world."""
+    waits: bool = False
+    """Whether its processes mostly wait for each other, so that many can run at the same time."""
 
     @property
     def name(self) -> str:
@@ -65,47 +76,62 @@ def planned(**plan: Any) -> dict[str, Any]:
     return {"plan": Plan(**plan).to_json()}
 
 
-def calls_of(launcher: Launcher, folder: Path, command: str) -> dict[str, int]:
-    """How many calls of each kind a command makes when nothing fails."""
+def calls_of(launcher: Launcher, folder: Path, command: str, below: str = "") -> dict[str, int]:
+    """How many calls of each kind a command makes when nothing fails; on files in the folder `below` only."""
     numbers = {}
-    for kinds in (*((kind,) for kind in ALL), ALL):
+    for kinds in (*((kind,) for kind in ALL), ALL, SYSTEM):
         group = Group(command=command, fault="none", cases=())
-        findings, ended = group.run(World(folder, launcher), Case(how=planned(kinds=kinds)))
+        how = {**planned(kinds=kinds), **({"below": below} if below else {})}
+        findings, ended = group.run(World(folder, launcher), Case(how=how))
         assert not findings.found and ended["code"] == 0, (findings, ended)
         numbers[" ".join(kinds)] = ended["calls"]
     return numbers
 
 
-def system_calls(command: str, numbers: dict[str, int]) -> Iterator[Group]:
-    """Every system call of a command fails once, fails from then on, or is the last one of the process."""
+def system_calls(command: str, numbers: dict[str, int], *, below: str = "", every: int = 1) -> Iterator[Group]:
+    """Every system call of a command fails once, fails from then on, or is the last one of the process.
+
+    With `below`, only calls on files in that folder; with `every`, one place of so many.
+    """
     for name, (kinds, error) in FAILURES.items():
         for times, how_long in ((1, "once"), (-1, "from then on")):
-            cases = [
-                Case(at=at, how=planned(kinds=(kind,), action="fail", at=at, error=error, times=times))
-                for kind in kinds
-                for at in range(1, numbers[kind] + 1)
-            ]
-            yield Group(command=command, fault=f"{name} at the n-th {_listed(kinds)}, {how_long}", cases=tuple(cases))
+            parts = {"action": "fail", "error": error, "times": times}
+            yield _group(
+                command, f"{name} at the n-th {_listed(kinds)}, {how_long}", numbers, kinds, parts, below, every
+            )
     for action, kinds in KILLS.items():
-        cases = [
-            Case(at=at, how=planned(kinds=(kind,), action=action, at=at))
-            for kind in kinds
-            for at in range(1, numbers[kind] + 1)
-        ]
         words = {"kill": "killed before", "kill after": "killed after", "tear": "killed halfway through"}[action]
-        yield Group(command=command, fault=f"{words} the n-th {_listed(kinds)}", cases=tuple(cases))
+        fault = f"{words} the n-th {_listed(kinds)}"
+        yield _group(command, fault, numbers, kinds, {"action": action}, below, every)
     for number in SIGNALS:
-        cases = [
-            Case(at=at, how=planned(kinds=ALL, action="signal", at=at, error=int(number)))
-            for at in range(1, numbers[" ".join(ALL)] + 1)
-        ]
-        yield Group(command=command, fault=f"{number.name} at the n-th call of any kind", cases=tuple(cases))
+        # All signals share one handler: the first is tried everywhere, the others at some places.
+        step = every if number is SIGNALS[0] else max(every, SPARSE)
+        parts = {"action": "signal", "error": int(number)}
+        yield _group(command, f"{number.name} at the n-th call of any kind", numbers, (), parts, below, step)
     for words, seconds in CLOCKS.items():
-        cases = [
-            Case(at=at, how=planned(kinds=ALL, action="clock", at=at, times=-1, clock=seconds))
-            for at in range(1, numbers[" ".join(ALL)] + 1, 16)
-        ]
-        yield Group(command=command, fault=f"clock {words} at the n-th call", cases=tuple(cases))
+        parts = {"action": "clock", "times": -1, "clock": seconds}
+        yield _group(command, f"clock {words} at the n-th call", numbers, (), parts, below, 16)
+
+
+def _group(
+    command: str,
+    fault: str,
+    numbers: dict[str, int],
+    kinds: tuple[str, ...],
+    parts: dict[str, Any],
+    below: str,
+    every: int,
+) -> Group:
+    """A fault at every call of some kinds, each counted by itself; without kinds, at every call of any."""
+    places = [((kind,), at) for kind in kinds for at in range(1, numbers[kind] + 1)]
+    if not kinds:
+        every_kind = SYSTEM if below else ALL
+        places = [(every_kind, at) for at in range(1, numbers[" ".join(every_kind)] + 1)]
+    more = {"below": below} if below else {}
+    cases = [Case(at=at, how={**planned(kinds=each, at=at, **parts), **more}) for each, at in places]
+    where = ", in the folder of temporary files" if below else ""
+    sparse = f"; 1 place in {every}" if every > 1 else ""
+    return Group(command=command, fault=f"{fault}{where}{sparse}", cases=tuple(cases[::every]))
 
 
 def _listed(kinds: tuple[str, ...]) -> str:
@@ -126,7 +152,12 @@ def all_groups(launcher: Launcher, folder: Path, *, moments_each: int = 100) -> 
     """The whole table."""
     groups: list[Group] = []
     for command in ("release", "release --engine duckdb", "grant", "perturb"):
-        groups += system_calls(command, calls_of(launcher, folder, command))
+        # What duckdb does beside a release in memory is in the folder of temporary files.
+        own = "--engine" in command
+        if own:
+            scratch = calls_of(launcher, folder, command, below=SCRATCH)
+            groups += [each for each in system_calls(command, scratch, below=SCRATCH) if each.cases]
+        groups += system_calls(command, calls_of(launcher, folder, command), every=SPARSE if own else 1)
         world = World(folder, launcher)
         group = Group(command=command, fault="none", cases=())
         seconds = max(group.run(world, Case())[1]["seconds"] for _ in range(2))
@@ -134,6 +165,6 @@ def all_groups(launcher: Launcher, folder: Path, *, moments_each: int = 100) -> 
     for command in ("release", "perturb"):
         limits = tuple(Case(at=size, how={"file_limit": size}) for size in range(0, 120_000, 1500))
         groups.append(Group(command=command, fault="no file longer than n bytes", cases=limits))
-    groups += joint.groups(joint.calls_of_a_party(World(folder, launcher)))
+    groups += joint.groups({kinds: joint.calls_of_a_party(World(folder, launcher), kinds) for kinds in joint.COUNTED})
     groups += machine.groups()
     return groups

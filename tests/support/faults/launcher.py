@@ -4,6 +4,7 @@ Run as a program with the shim; a JSON list of jobs on each line of standard inp
 A job is `{"folder": ..., "words": [...], ...}` with any of
 
 - `plan`: a plan of the shim;
+- `below`: a folder inside the working folder: only calls on files in it are counted;
 - `after`, `signal`: be sent a signal after so many seconds;
 - `file_limit`: no file may become longer than this;
 - `planted`: the name of a bug of `faults.planted`, to show that the harness notices it.
@@ -67,7 +68,7 @@ def run(job: dict[str, Any], gate: int) -> NoReturn:
         os.read(gate, 1)
         sys.argv = ["scumble", *job["words"]]
         if "plan" in job:
-            arm(folder, Plan(**{**job["plan"], "kinds": tuple(job["plan"]["kinds"])}))
+            arm(folder / job.get("below", ""), Plan(**{**job["plan"], "kinds": tuple(job["plan"]["kinds"])}))
         main()
     except SystemExit as end:
         code = int(end.code or 0)

@@ -6,6 +6,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from fuzzing.tally import version
+
 from faults.campaign import Group
 from faults.invariants import CATEGORIES
 
@@ -14,14 +16,21 @@ _lock = threading.Lock()
 Kept = dict[str, dict[str, Any]]
 
 
-def read(path: Path | None) -> Kept:
-    """The kept results by the names of groups."""
-    kept: Kept = json.loads(path.read_text("utf-8")) if path is not None and path.exists() else {}
+def read_all(path: Path | None) -> dict[str, Kept]:
+    """The kept results of all versions of the source, the latest last."""
+    if path is None or not path.exists():
+        return {}
+    kept: dict[str, Kept] = json.loads(path.read_text("utf-8"))
     return kept
 
 
+def read(path: Path | None) -> Kept:
+    """The kept results of this version of the source, by the names of groups."""
+    return read_all(path).get(version(), {})
+
+
 def add(path: Path | None, kept: Kept, group: Group, found: dict[str, Any]) -> None:
-    """Add the results of one run."""
+    """Add the results of some places of a group."""
     with _lock:
         before = kept.get(group.name, {"tried": 0, "codes": {}, "violations": {}, "places": []})
         kept[group.name] = {
@@ -34,8 +43,11 @@ def add(path: Path | None, kept: Kept, group: Group, found: dict[str, Any]) -> N
             "places": sorted({*before["places"], *found["places"]}),
         }
         if path is not None:
+            others = {each: results for each, results in read_all(path).items() if each != version()}
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(kept) + "\n", encoding="utf-8")
+            unfinished = path.with_suffix(".unfinished")
+            unfinished.write_text(json.dumps({**others, version(): kept}) + "\n", encoding="utf-8")
+            unfinished.replace(path)
 
 
 def lines(kept: Kept) -> list[str]:
@@ -58,8 +70,10 @@ def lines(kept: Kept) -> list[str]:
     return found
 
 
-def write(page: Path, kept: Kept) -> None:
-    """Replace the table between the two markers of the page."""
+def write(page: Path, path: Path) -> None:
+    """Replace the table between the two markers of the page: the results of the latest version that has any."""
+    of_version, kept = list(read_all(path).items())[-1]
+    stated = f"Version of the source (a digest, as in [fuzzing](fuzzing.md)): {of_version}."
     before, rest = page.read_text("utf-8").split(BEGIN)
     _, after = rest.split(END)
-    page.write_text(f"{before}{BEGIN}\n\n" + "\n".join(lines(kept)) + f"\n\n{END}{after}", encoding="utf-8")
+    page.write_text(f"{before}{BEGIN}\n\n{stated}\n\n" + "\n".join(lines(kept)) + f"\n\n{END}{after}", encoding="utf-8")

@@ -35,8 +35,11 @@ Report = Callable[[str], None]
 class Worker:
     """A process that runs one target, and the memory in which it keeps the input at work."""
 
-    def __init__(self, target: Target, *, seed: str, seconds: float, inputs: int, scratch: Path) -> None:
+    def __init__(
+        self, target: Target, *, seed: str, seconds: float, inputs: int, scratch: Path, kept: list[bytes]
+    ) -> None:
         self.target = target
+        self._kept = kept
         self._shared = mmap.mmap(-1, SHARED)
         self._result = scratch / f"{target.name}.json"
         self._progress, self._since = -1, time.monotonic()
@@ -57,7 +60,7 @@ class Worker:
             with (place / "printed").open("w") as printed:
                 for stream in (1, 2):  # libraries print warnings and backtraces
                     os.dup2(printed.fileno(), stream)
-            found = fuzz(self.target, seed=seed, seconds=seconds, inputs=inputs, shared=self._shared)
+            found = fuzz(self.target, seed=seed, seconds=seconds, inputs=inputs, shared=self._shared, kept=self._kept)
             self._result.write_text(json.dumps(found))
             code = 0
         except BaseException:  # noqa: BLE001 - printed before the process ends here
@@ -147,10 +150,12 @@ def run(chosen: dict[str, Target], options: Any, scratch: Path, report: Report) 
     version = tally.version()
     done = {name: tally.read(options.tallies, name).get(version, {}) if options.tallies else {} for name in chosen}
     failed: set[str] = set()
+    corpora: dict[str, list[bytes]] = {name: [] for name in chosen}
 
     def when_done(target: Target, found: dict[str, Any]) -> None:
         counted = tally.counted({"seconds": 0, **found})
         done[target.name] = tally.total([done[target.name], counted])
+        corpora[target.name] = [bytes.fromhex(data) for data in found.get("corpus", [])] or corpora[target.name]
         if options.tallies:
             tally.add(options.tallies, target.name, counted, version)
         if found["faults"]:
@@ -173,6 +178,7 @@ def run(chosen: dict[str, Target], options: Any, scratch: Path, report: Report) 
                 "seed": f"{options.seed} {version if options.long else ''} {name} {done[name].get('inputs', 0)}",
                 "seconds": seconds,
                 "inputs": int(left[name]) if options.long else sys.maxsize,
+                "kept": corpora[name],
             }
             for name, target in chosen.items()
             if not options.long or (left[name] > 0 and name not in failed)

@@ -10,6 +10,7 @@ from typing import Any
 
 import scumble
 from fuzzing import mutation
+from fuzzing.plain_yaml_changes import plain_or_text
 from fuzzing.target import Run, Target
 from scumble.files.hierarchy_file import read_hierarchy
 from scumble.files.noise_file import read_noise
@@ -175,7 +176,7 @@ def document_targets(made: Path) -> Iterator[Target]:
         name="agreement",
         reads="agreement of a joint release",
         seeds=[(made / "agreement.yaml").read_bytes()],
-        mutate=mutation.text,
+        mutate=plain_or_text,
         prepare=file_reader("agreement.yaml", read_agreement),
     )
     yield Target(

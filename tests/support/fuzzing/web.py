@@ -9,6 +9,7 @@ from survey_models import EVERY_CHANNEL
 
 from fuzzing import mutation
 from fuzzing.documents import file_reader
+from fuzzing.plain_yaml_changes import plain_or_text
 from fuzzing.target import Run, Target
 from scumble.files.run_file import RunFile, read_run
 from scumble.foreign.documents import parse_json
@@ -91,7 +92,7 @@ def web_targets() -> Iterator[Target]:
         name="run",
         reads="run.yaml of the studio",
         seeds=runs(),
-        mutate=mutation.text,
+        mutate=plain_or_text,
         prepare=file_reader("run.yaml", read_run),
     )
     yield Target(

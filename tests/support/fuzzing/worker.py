@@ -1,6 +1,7 @@
 """One target in a process of its own: changed inputs, one after the other, until a limit is reached.
 
-An input that reaches new lines of the package, or is refused at a new place, joins the corpus of this run.
+An input that reaches new lines of the package, or is refused at a new place, joins the corpus, which a long run keeps
+from slice to slice.
 """
 
 import mmap
@@ -10,7 +11,7 @@ import struct
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
@@ -77,20 +78,25 @@ def peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def fuzz(target: Target, *, seed: str, seconds: float, inputs: int, shared: mmap.mmap) -> dict[str, Any]:
-    """Run a target for so many seconds or inputs, whichever ends first. Returns the tally of this run."""
+def fuzz(
+    target: Target, *, seed: str, seconds: float, inputs: int, shared: mmap.mmap, kept: Sequence[bytes] = ()
+) -> dict[str, Any]:
+    """Run a target for so many seconds or inputs, whichever ends first. Returns the tally of this run.
+
+    `kept` are inputs that joined the corpus in earlier runs; the tally has those that did in this one, too.
+    """
     signal.signal(signal.SIGPROF, _hang)
     random = Random(seed)
     run = target.prepare()
-    corpus = list(target.seeds)
+    corpus = [*target.seeds, *kept]
     coverage = Coverage()
     before = peak_bytes()
     tally: dict[str, Any] = {"inputs": 0, "accepted": 0, "slowest": 0.0, "slowest_bytes": 0, "faults": []}
     began = time.monotonic()
     while tally["inputs"] < inputs and time.monotonic() - began < seconds:
         number = tally["inputs"]
-        if number < len(target.seeds):
-            data = target.seeds[number]
+        if number < len(corpus) and number < len(target.seeds) + len(kept):
+            data = corpus[number]  # all of them once, so that what they reach is not new again
             before = peak_bytes()  # with the libraries that are loaded at the first use
         elif target.spliced and random.random() < 0.05:
             data = target.mutate(random, spliced(random, random.choice(corpus), random.choice(corpus)))
@@ -125,6 +131,7 @@ def fuzz(target: Target, *, seed: str, seconds: float, inputs: int, shared: mmap
         "memory": max(0, peak_bytes() - before),
         "lines": len(coverage.lines),
         "places": len(coverage.refusals),
+        "corpus": [data.hex() for data in corpus[len(target.seeds) :]],
     }
     return tally
 
