@@ -4,6 +4,7 @@
 |---|---|
 | nothing | every line, character by character |
 | `noise=numbers` | every line, in order and number; numbers, times and hashes may differ |
+| `noise=choices` | the same, but what stands in parentheses may differ too: the tables that a release chose privately |
 | `noise=lines` | most lines (`SIMILAR`), in any order, without their numbers; few may be missing and few may be new |
 | `noise=all` | nothing: the output consists of random values |
 """
@@ -18,6 +19,7 @@ SIMILAR = 0.6
 CUT = "..."
 """A line that stands for lines that are not shown."""
 HASH = re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{8,}\b")
+CHOICE = re.compile(r"\([^()]*\)")
 NUMBER = re.compile(r"[-+±]?\d[\d.,:TZ+-]*(?: ?%)?")
 
 
@@ -52,6 +54,10 @@ def _without_numbers(shown: Sequence[str], printed: Sequence[str]) -> list[str]:
     return _exact(list(map(shape, shown)), list(map(shape, printed)))
 
 
+def _without_choices(shown: Sequence[str], printed: Sequence[str]) -> list[str]:
+    return _exact(*([CHOICE.sub("(#)", shape(line)) for line in lines] for lines in (shown, printed)))
+
+
 def _most_lines(shown: Sequence[str], printed: Sequence[str]) -> list[str]:
     before, after = Counter(map(shape, shown)), Counter(map(shape, printed))
     gone, new = before - after, after - before
@@ -66,6 +72,7 @@ def _nothing(_shown: Sequence[str], _printed: Sequence[str]) -> list[str]:
 COMPARISONS: Mapping[str, Callable[[Sequence[str], Sequence[str]], list[str]]] = {
     "none": _exact,
     "numbers": _without_numbers,
+    "choices": _without_choices,
     "lines": _most_lines,
     "all": _nothing,
 }

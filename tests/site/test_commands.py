@@ -38,6 +38,8 @@ def test_output_is_renewed_and_commands_share_a_folder(page: Path) -> None:
         (" noise=numbers", "b 99\na 1\n", False),
         (" noise=numbers", "a 99\n", False),
         (" noise=numbers", "a 99\nb 1\nb 2\n", False),
+        (" noise=choices", "a 1\nb 2\n", True),
+        (" noise=choices", "a 1\n", False),
         (" noise=lines", "b 9\na 9\n", True),
         (" noise=lines", "a 9\nc 9\n", False),
         (" noise=lines", "a 9\n", False),
@@ -51,6 +53,17 @@ def test_output_is_compared_as_strictly_as_its_noise_allows(page: Path, noise: s
     else:
         with pytest.raises(StalePageError, match="prints something else"):
             run(page)
+
+
+def test_a_choice_in_parentheses_may_differ_and_the_words_around_it_may_not(page: Path) -> None:
+    page.write_text("```console noise=choices\n$ echo 'yes 3 measured (4 tables)'\nyes 9 measured (ward by sex)\n```\n")
+    assert run(page) == 1
+    page.write_text("```console noise=numbers\n$ echo 'yes 3 measured (4 tables)'\nyes 9 measured (ward by sex)\n```\n")
+    with pytest.raises(StalePageError):
+        run(page)
+    page.write_text("```console noise=choices\n$ echo 'yes 3 rows'\nyes 9 measured (ward by sex)\n```\n")
+    with pytest.raises(StalePageError):
+        run(page)
 
 
 def test_a_changed_number_of_files_is_found(page: Path) -> None:
