@@ -10,7 +10,7 @@
 | `<!-- first: commands -->` | runs here and is not shown: what a reader of this place has done already |
 
 After `console` and `sh`, `exit=3` states another exit code than 0. After `console`, `lines=12` shortens the shown
-output, `noise=numbers`, `choices`, `lines` or `noise=all` says how much of it is random (`printed`), and `commands=1` says
+output, `noise=numbers`, `choices`, `lines` or `all` says how much of it is random (`printed`), and `commands=1` says
 that only the first dollar sign is ours: the command prints others. `stderr=yes` shows warnings too, after the output;
 without it, the standard error is shown only beside an exit code. An option that does not exist is an error.
 """
