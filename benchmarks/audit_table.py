@@ -1,14 +1,15 @@
 """Audits every method in each of its modes at three budgets, with one confidence level for all findings together.
 
 `python benchmarks/audit_table.py docs/audit.md` writes the table between two markers in the page. The counts are saved
-in a folder, so an interrupted audit resumes where it stopped.
+in a folder, so an interrupted audit resumes where it stopped. `--only METHOD ...` audits some methods and prints their
+lines, whose confidence is that of these lines together.
 """
 
 import argparse
 import json
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import chain
@@ -67,14 +68,17 @@ def _searched(subject: Subject, folder: Path, workers: int) -> Pair:
     return pair
 
 
-def audit_everything(folder: Path, runs: int, workers: int) -> list[Finding]:
-    """All findings, at one confidence level for all of them together. The counts are saved in a folder."""
+def audit_everything(folder: Path, runs: int, workers: int, only: Sequence[str] = ()) -> list[Finding]:
+    """All findings, or those on some methods, at one confidence level for all of them together.
+
+    The counts are saved in a folder.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    modes = audited_modes()
-    claims = len(BUDGETS) * (len(SINGLE_ANSWERS) + len(modes))
+    modes = [mode for mode in audited_modes() if not only or mode[0].name in only]
+    claims = len(BUDGETS) * (len(modes) if only else len(SINGLE_ANSWERS) + len(modes))
     each_mode = chain.from_iterable(releases(*mode, folder, runs, workers) for mode in modes)
     findings = []
-    for number, (subject, test_runs) in enumerate(chain(single_answers(), each_mode), start=1):
+    for number, (subject, test_runs) in enumerate(chain(() if only else single_answers(), each_mode), start=1):
         finding = audit_subject(
             subject,
             runs=test_runs,
@@ -96,6 +100,11 @@ def _file_name(subject: Subject) -> str:
 
 def audit_tables(findings: list[Finding]) -> str:
     """The table of findings and the table of exact losses."""
+    return "\n".join([*finding_lines(findings), "", *_single_answer_lines(findings), "", exact_table()])
+
+
+def finding_lines(findings: list[Finding]) -> list[str]:
+    """The table of findings, and their confidence."""
     columns = ("method", "unit", "declared eps", "lower bound", "share", "confidence", "test runs", "power")
     sure = f"{budget_text(100 * CONFIDENCE)} %"
     lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
@@ -107,8 +116,7 @@ def audit_tables(findings: list[Finding]) -> str:
             f"| {name} | {each.unit.value} | {budget_text(each.declared)} | {each.found:.3f}{mark} "
             f"| {100 * each.found / float(each.declared):.0f} % | {sure} | {each.judged:,} | {smallest} |"
         )
-    together = f"The confidence of {sure} applies to all {findings[0].claims} lines together."
-    return "\n".join([*lines, "", together, "", *_single_answer_lines(findings), "", exact_table()])
+    return [*lines, "", f"The confidence of {sure} applies to all {findings[0].claims} lines together."]
 
 
 def _single_answer_lines(findings: list[Finding]) -> list[str]:
@@ -153,7 +161,11 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=all_cores())
     parser.add_argument("--state", type=Path, default=Path(".audit"))
     parser.add_argument("--report", type=Path, default=None)
+    parser.add_argument("--only", nargs="*", default=[], help="methods to audit; prints their lines")
     given = parser.parse_args()
+    if given.only:
+        print("\n".join(finding_lines(audit_everything(given.state, given.runs, given.workers, given.only))))
+        return
     page = given.page.read_text("utf-8")
     before, mark, rest = page.partition(BEGIN)
     _, ending, after = rest.partition(END)
