@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from scumble import evaluate, load_release, release, verify
+from scumble import evaluate, load_release, query, release, verify
 from scumble.files.schema_file import parse_schema
 from scumble.flows.draft import draft
 from scumble.mining.noisy_cells.classifier import NoisyCellsClassifier
@@ -41,6 +41,7 @@ def test_a_wide_table_is_published_checked_and_mined(
     made = release(table, schema=SCHEMA, out=tmp_path / "out", ledger=tmp_path / "ledger.db", epsilon="5", **parameters)
     assert verify(made.folder)
     loaded = load_release(made.folder)
+    assert query(loaded).estimates
     assert isinstance(loaded, CellRelease) and np.array_equal(loaded.count, made.release.count)  # type: ignore[attr-defined]
     assert 0 <= evaluate(made.folder, test=table)["tree"]["accuracy"] <= 1
     assert NoisyCellsClassifier().fit_release(loaded).classes_.tolist() == ["no", "yes"]

@@ -18,13 +18,20 @@ from scumble.model.schema import Schema
 from scumble.model.transforms.reading import read_transform
 
 FORMAT = "tables/1"
+MOST_AXES = 32
+"""Axes of an array in every version of numpy."""
 
 
 def cells_table(release: CellRelease) -> MeasuredTable:
-    """The cells of counts.csv by class, as one table over all attributes of the published schema."""
+    """The cells of counts.csv by class, as one table over all attributes of the published schema.
+
+    If they are more than an array has axes, those that were not divided are left out. Each of the others has two values
+    or more, so there are few.
+    """
     schema = release.schema
     names = [attribute.name for attribute in schema.predictors]
     names += [] if schema.target is None else [schema.target]
+    names = names if len(names) <= MOST_AXES else [name for name in names if schema[name].domain.size > 1]
     bins = tuple(AttributeBins.of_domain(name, schema[name].domain) for name in names)
     (table,) = _read(
         "release",

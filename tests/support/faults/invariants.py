@@ -142,6 +142,10 @@ def check_message(findings: Findings, ended: dict[str, Any], out: Path, *, charg
         findings.expect(charged or not certain, LOST, f"not charged; {said}")
 
 
+PYTHONS_TRIAL = b"blat"
+"""The content of the file with which Python tries a folder for temporary files. Nobody removes it after a kill."""
+
+
 def check_leftovers(findings: Findings, folder: Path, *, killed: bool) -> None:
     """Look for rows outside the inputs. A killed run may leave an unfinished folder, which others cannot read."""
     for path in folder.rglob("*"):
@@ -152,7 +156,8 @@ def check_leftovers(findings: Findings, folder: Path, *, killed: bool) -> None:
             if path.name.startswith(PREFIX):
                 findings.expect(killed, LEFTOVER, f"{name} was left behind")
                 findings.expect(path.stat().st_mode & 0o077 == 0, LEFTOVER, f"{name} can be read by others")
-            if path.is_file() and path.is_relative_to(folder / "scratch") and path.stat().st_size:
+            scratch = path.is_file() and path.is_relative_to(folder / "scratch") and path.stat().st_size
+            if scratch and path.read_bytes() != PYTHONS_TRIAL:
                 findings.expect(killed and _is_empty_database(path), LEFTOVER, f"{name} was left behind")
         except FileNotFoundError:
             continue
@@ -164,7 +169,7 @@ def _is_empty_database(path: Path) -> bool:
         with duckdb.connect(str(path), read_only=True) as database:
             (tables,) = database.execute("SELECT count(*) FROM duckdb_tables()").fetchone() or (1,)
     except duckdb.Error:
-        return path.read_bytes() == b"blat" or path.stat().st_size <= EMPTY_BYTES  # Python tries the folder with this
+        return path.stat().st_size <= EMPTY_BYTES
     return tables == 0
 
 
