@@ -199,6 +199,15 @@ def test_wrong_marginals_and_large_tables_are_refused_while_planning() -> None:
     assert METHOD.plan(wide, Barak(epsilon="1", bins=16)).cells_at_most == 256
 
 
+def test_too_many_marginals_are_refused_before_they_are_listed() -> None:
+    """A hostile folder may name any parameters, and `verify` plans it again."""
+    attributes = "".join(f"  a{number}: {{classes: [x, y]}}\n" for number in range(60))
+    schema = parse_schema(f"scumble: schema/1\nattributes:\n{attributes}")
+    for many in (Barak(epsilon="1", ways=10), Barak(epsilon="1", marginals=(("a1", "a2"),) * 5001)):
+        with pytest.raises(InputError, match="more than 5,000 marginals"):
+            BarakMethod().plan(schema, many)
+
+
 def test_marginals_are_read_from_text() -> None:
     given_as_text = METHOD.parameters(epsilon="1", marginals="age,sex; sex,ill")  # type: ignore[arg-type]
     assert given_as_text == Barak(epsilon="1", marginals=(("age", "sex"), ("sex", "ill")))

@@ -9,7 +9,7 @@ integral. Values are written in bits, as the paper proposes for attributes with 
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
-from math import prod, sqrt
+from math import comb, prod, sqrt
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field
@@ -42,6 +42,8 @@ from scumble.privacy.holder import Holder
 MEASURE = "measure the Fourier coefficients"
 MOST_ENTRIES = 1_000_000
 """The public limit of the entries of the linear programme: cells of the whole table times coefficients."""
+MOST_MARGINALS = 5000
+"""The public limit of marginals. Each has a coefficient of its own in every cell of the linear programme."""
 
 
 def _separated(value: Any) -> Any:
@@ -178,10 +180,22 @@ def _wanted(schema: Schema, parameters: Barak) -> Sequence[Sequence[str]]:
                 schema[name]  # raises `InputError` for an unknown name
             if len(set(marginal)) < len(marginal):
                 raise InputError(f"The marginal {','.join(marginal)} names an attribute twice. Name each once.")
+        _check_number(len(parameters.marginals))
         return parameters.marginals
     chosen = schema.names if parameters.attributes is None else parameters.attributes
     everyone = [name for name in schema.names if name in chosen or name == schema.target]
-    return list(combinations(everyone, min(parameters.ways, len(everyone))))
+    ways = min(parameters.ways, len(everyone))
+    _check_number(comb(len(everyone), ways))
+    return list(combinations(everyone, ways))
+
+
+def _check_number(marginals: int) -> None:
+    """Refuse more marginals than any table within the limit of entries has, before they are listed."""
+    if marginals > MOST_MARGINALS:
+        raise InputError(
+            f"There are more than {MOST_MARGINALS:,} marginals, the limit of barak. Count fewer attributes "
+            "(--attributes) or smaller marginals (--ways, --marginals)."
+        )
 
 
 def _table(
