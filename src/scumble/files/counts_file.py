@@ -12,6 +12,7 @@ from scumble.errors import CheckError
 from scumble.files.coded_csv import assembled, fields_of, header, repeated
 from scumble.files.csv_tables import (
     CHUNK,
+    IN_ONE_THREAD,
     PARSING,
     TEXTS,
     column_labels,
@@ -64,7 +65,7 @@ def read_counts(path: Path, schema: Schema, resolution: int, variance: float) ->
     try:
         options = pacsv.ConvertOptions(column_types=types, strings_can_be_null=False)
         with open_file(path) as file:
-            table = pacsv.read_csv(file, convert_options=options, parse_options=PARSING)
+            table = pacsv.read_csv(file, IN_ONE_THREAD, PARSING, options)
     except (pa.ArrowInvalid, OSError) as error:
         raise CheckError(f"{path} cannot be read as counts: {error}. Ask for the release again.") from error
     entries = math.prod(attribute.domain.size for attribute in schema.predictors) * len(schema.classes)
@@ -116,7 +117,7 @@ def check_table(path: Path, release: CellRelease, expected: Integers) -> None:
     try:
         with (
             open_file(path) as file,
-            pacsv.open_csv(file, convert_options=options, parse_options=PARSING) as reader,
+            pacsv.open_csv(file, IN_ONE_THREAD, PARSING, options) as reader,
         ):
             if reader.schema.names != names:
                 raise CheckError("table.csv does not have the columns of schema.yaml. Do not trust this folder.")

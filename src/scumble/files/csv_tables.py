@@ -24,6 +24,9 @@ CHUNK = 1 << 18
 TEXTS = pa.dictionary(pa.int32(), pa.string())
 PARSING = pacsv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
 """An empty line is a row: in a table of one column, it is a missing number."""
+IN_ONE_THREAD = pacsv.ReadOptions(use_threads=False)
+"""Arrow's worker threads may release a Python file only while the interpreter ends. Then the process aborts, after all
+of its work is done (apache/arrow, issues 34314 and 50482)."""
 
 
 def column_names(schema: Schema) -> list[str]:
@@ -102,7 +105,7 @@ def read_rows(path: Path, types: Mapping[str, pa.DataType]) -> dict[str, Column]
         kinds = {name: TEXTS if kind == pa.string() else kind for name, kind in types.items()}
         options = pacsv.ConvertOptions(column_types=kinds, strings_can_be_null=False)
         with open_file(path) as file:
-            table = pacsv.read_csv(file, convert_options=options, parse_options=PARSING)
+            table = pacsv.read_csv(file, IN_ONE_THREAD, PARSING, options)
     except (pa.ArrowInvalid, OSError) as error:
         raise CheckError(f"{path} cannot be read as rows: {error}. Ask for the release again.") from error
     if set(table.column_names) != set(types):
