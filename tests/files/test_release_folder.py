@@ -170,6 +170,7 @@ def resealed(folder: Path, change: Callable[[dict[str, Any]], None] = lambda man
     """As a forger would: change release.json, then recompute the hashes."""
     manifest = json.loads((folder / "release.json").read_bytes())
     manifest["files"] = {path.name: file_hash(path) for path in folder.iterdir() if path.name != "release.json"}
+    manifest["sizes"] = {name: (folder / name).stat().st_size for name in manifest["files"]}
     change(manifest)
     if "seal" in manifest:
         manifest["seal"] = manifest_hash(manifest)
@@ -361,7 +362,7 @@ def test_a_manifest_with_missing_entries_or_wrong_types_raises_only_check_errors
     text = {"method", "parameters", "notes", "story", "receipt", "kind", "guarantee", "pages"}
     for name in whole:
         resealed(copy, lambda manifest, name=name: manifest.pop(name))  # type: ignore[misc]
-        if name not in ("receipt", "pages"):  # folders of earlier versions have no `pages`
+        if name not in ("receipt", "pages", "sizes"):  # folders of earlier versions have neither pages nor sizes
             found_out(copy)
         for value in (None, "x", -1, 1.5, [], {}, [1], {"a": 1}, True):
             (copy / "release.json").write_bytes(manifest_text(whole).encode("utf-8"))

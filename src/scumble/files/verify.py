@@ -56,6 +56,9 @@ def _check_hashes(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
     if present != set(stated):
         odd = ", ".join(sorted(present ^ set(stated)))
         raise CheckError(f"The files of the folder differ from those in release.json: {odd}. Do not trust this folder.")
+    sizes = manifest.get("sizes", stated)  # earlier versions stated none
+    if not isinstance(sizes, dict) or set(sizes) != set(stated):
+        raise CheckError("release.json does not state the size of each file. Do not trust this folder.")
     for name, digest in stated.items():
         if file_hash(inside(folder, name), most=largest_size(manifest, name)) != digest:
             raise CheckError(

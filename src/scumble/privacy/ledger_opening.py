@@ -68,12 +68,6 @@ class Opening:
         """What the owner should know about this ledger. `known` is what the witness knew of it."""
         for seen in lost:
             yield self._difference(chain, seen)
-        if self.unseen(chain, known):
-            yield (
-                f"The witness {self.witness} {'is new' if self.new_witness else 'does not know this ledger'}: it saw "
-                f"nothing of the ledger {self.path} before, so it cannot show whether entries were lost. If you "
-                "expected otherwise, name the witness that saw it with --witness or SCUMBLE_WITNESS."
-            )
         key = find_key_file(self.path, chain.identity)
         backup = f"Its key is in {key}. Back up both files, in different places."
         if not chain.accounts:
@@ -85,6 +79,12 @@ class Opening:
             event = loads(chain.events[-1].body)["event"]
             happened = "was converted" if event == "converted" else "was accepted as it is, with your reason"
             yield f"The ledger {self.path} {happened}. {backup}"
+        if self.unseen(chain, known):
+            yield (
+                f"The witness {self.witness} {'is new' if self.new_witness else 'does not know this ledger'}: it saw "
+                f"nothing of the ledger {self.path} before, so it cannot show whether entries were lost. If you "
+                "expected otherwise, name the witness that saw it with --witness or SCUMBLE_WITNESS."
+            )
 
     def _absence(self, seen: Seen) -> str:
         moved = "" if _same(seen.path, self.path) else f" It was last opened at {seen.path}: name that file."
