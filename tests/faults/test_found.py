@@ -168,7 +168,8 @@ def test_a_signal_while_a_ceiling_is_raised_does_not_leave_open_whether_it_was(
 
     monkeypatch.setattr(Ledger, "grant", interrupted)
     ended = scumble("ledger", "grant", "people", "2", "--reason", "test")
-    assert (ended.code, ended.out) == (0, "people: the ceiling is now 2.\n")
+    assert ended.code == 0
+    assert ended.out.startswith("people: the ceiling is now 2.\n")
     assert accounts(folder / "ledger.db")["people"]["ceiling"] == "2"
 
 

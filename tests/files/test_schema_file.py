@@ -277,7 +277,7 @@ MALFORMED = {
     "a leaf with a value": (attribute("{taxonomy: {Any: {a: 1}}}"), "attribute 'x': A taxonomy contains only mappings"),
     "a bottomless taxonomy": (
         attribute("{taxonomy: " + "".join(f"{{n{n}: " for n in range(3000)) + "}" * 3001),
-        "too deep",
+        "it has more than 30 brackets inside each other",
     ),
     "missing an inner node": (
         attribute("{taxonomy: {Any: {p: {a: , b: }, c: }}, missing: p}"),

@@ -36,9 +36,9 @@ def shown_commands(page: str) -> list[str]:
 
 
 def stated(folder: Path, decided: tuple[str, ...]) -> dict[str, Any]:
-    """release.json without noise: of files only the names, of the receipt all but the hash of its ledger entry."""
+    """release.json without noise: of files and sizes only the names, of the receipt all but the hash of its entry."""
     found = json.loads((folder / "release.json").read_text("utf-8"))
-    found["files"] = list(found["files"])
+    found |= {name: list(found[name]) for name in ("files", "sizes")}
     del found["receipt"]["entry"]
     return {name: value for name, value in found.items() if name not in (*NOISE, *decided)}
 
