@@ -4,7 +4,9 @@ examples of the raw neighbour law."""
 import atexit
 import os
 import shutil
+import signal
 import tempfile
+import threading
 from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
@@ -29,6 +31,10 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 os.environ["COLUMNS"] = "80"
 for setting in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
     os.environ.pop(setting, None)
+
+# Under `nohup` the tests and all processes that they start would ignore this signal.
+if hasattr(signal, "SIGHUP") and threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # No test writes to the user's own folder: the witness of all ledgers of this run, and of the processes that it starts.
 # In memory where there is such a folder, because every record is flushed to the disk.
