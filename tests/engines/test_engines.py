@@ -529,7 +529,21 @@ def test_duckdb_removes_its_folder_when_reading_fails(scratch: Path) -> None:
 
 def test_duckdb_removes_its_folder_when_it_cannot_start(scratch: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scumble.engines.duckdb.MEMORY_LIMIT", "a lot")
-    with pytest.raises(duckdb.Error, match="Memory"):
+    with pytest.raises(OSError, match="Memory"):
+        DuckDBEngine(SMALL)
+    assert list(scratch.iterdir()) == []
+
+
+def test_a_database_that_cannot_be_opened_is_a_failure_of_the_machine(
+    scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full or damaged disk below DuckDB: the message must not call it a bug of the program."""
+
+    def fail(*arguments: Any, **named: Any) -> None:
+        raise duckdb.IOException("Could not fsync file: No space left on device")
+
+    monkeypatch.setattr(duckdb, "connect", fail)
+    with pytest.raises(OSError, match="No space left on device"):
         DuckDBEngine(SMALL)
     assert list(scratch.iterdir()) == []
 

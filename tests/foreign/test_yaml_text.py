@@ -37,3 +37,9 @@ def test_the_words_of_all_lines_count_together(monkeypatch: pytest.MonkeyPatch) 
     assert parse_yaml("a: {b: {c: 1}}\n", "schema.yaml") == {"a": {"b": {"c": "1"}}}
     with pytest.raises(InputError, match=f"more than {MOST_TOKENS:,} words and signs"):
         parse_yaml("".join(f"k{line}: {{b: {{c: 1}}}}\n" for line in range(100)), "schema.yaml")
+
+
+@pytest.mark.parametrize("text", ["[[[a?]]]: b", "[[[title: How?]]]: a"])
+def test_a_key_that_cannot_be_looked_up_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="a key is a list or a mapping"):
+        parse_yaml(text, "schema.yaml")

@@ -50,7 +50,7 @@ class DuckDBEngine:
         )
         self._rows = 0
         self._table = "coded"
-        with ExitStack() as stack:
+        with ExitStack() as stack, _translated_failures():
             folder = stack.enter_context(locked_folder(Path(tempfile.gettempdir()), PREFIX))
             self._connection = duckdb.connect(
                 str(folder / "coded.duckdb"),

@@ -67,7 +67,10 @@ def load_yaml(text: str, tokens: Tokens | None = None) -> Any:
     yaml = YAML(typ="base", pure=True)
     yaml.Scanner = partial(_BoundedScanner, Tokens() if tokens is None else tokens)
     yaml.composer.warn_double_anchors = False  # YAML allows to redefine an anchor; an alias means the last definition
-    return yaml.load(text)
+    try:
+        return yaml.load(text)
+    except TypeError as error:  # ruamel.yaml looks a key up before it knows that it can be one
+        raise YAMLError("a key is a list or a mapping, where only text can be one") from error
 
 
 class _NotPlain(ValueError):
